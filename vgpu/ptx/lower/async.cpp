@@ -19,41 +19,33 @@ bool is_offset(i64 value) {
 
 void FunctionLowering::cp() {
   const auto parts = opcode().parts;
-  if (parts.size() > 3 && parts[1] == "reduce" && parts[2] == "async" && parts[3] == "bulk") {
-    bulk();
-    return;
-  }
+  if (parts.size() > 3 && parts[1] == "reduce" && parts[2] == "async" && parts[3] == "bulk")
+    return bulk();
   if (parts.size() < 3 || parts[1] != "async") refuse();
   if (parts[2] == "bulk") {
-    if (opcode().has("commit_group"))
-      bulk_commit();
-    else if (opcode().has("wait_group"))
-      bulk_wait();
-    else
-      bulk();
-    return;
+    if (opcode().has("commit_group")) return bulk_commit();
+    return opcode().has("wait_group") ? bulk_wait() : bulk();
   }
   program_.copies = true;
   if (parts[2] == "commit_group")
     emit("cp.async.commit_group");
-  else if (parts[2] == "wait_group" || parts[2] == "wait_all")
-    copy_wait(parts[2] == "wait_all");
+  else if (parts[2] == "wait_group")
+    emit_wait("cp.async.wait_group");
+  else if (parts[2] == "wait_all")
+    at(emit("cp.async.wait_group")).sub = 1;
   else if (parts[2] == "mbarrier")
     copy_arrive();
   else
     copy();
 }
 
-void FunctionLowering::copy_wait(bool all) {
-  i64 groups = 0;
-  if (!all) {
-    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
-      refuse("not a number of groups");
-    groups = operand(0).integer();
-  }
-  const u32 pc = emit("cp.async.wait_group");
-  at(pc).imm = groups;
-  at(pc).sub = all ? 1 : 0;
+// Waits until at most so many groups are incomplete.
+u32 FunctionLowering::emit_wait(std::string_view operation) {
+  if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
+    refuse("not a number of groups");
+  const u32 pc = emit(operation);
+  at(pc).imm = operand(0).integer();
+  return pc;
 }
 
 void FunctionLowering::copy_arrive() {

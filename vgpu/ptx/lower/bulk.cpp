@@ -126,8 +126,7 @@ FunctionLowering::Value FunctionLowering::wide_address(const Operand& where) {
 }
 
 void FunctionLowering::list_operands(u32 pc, std::span<const std::optional<Value>> operands) {
-  at(pc).list = static_cast<u32>(program_.lists.size());
-  program_.lists.resize(program_.lists.size() + operands.size(), kNone);
+  begin_list(pc, operands.size());
   for (u32 i = 0; i < operands.size(); ++i) {
     if (operands[i]) read(pc, Field::kLists, *operands[i], at(pc).list + i);
   }
@@ -135,10 +134,7 @@ void FunctionLowering::list_operands(u32 pc, std::span<const std::optional<Value
 
 void FunctionLowering::bulk() {
   const BulkForm form = bulk_form();
-  if (form.prefetch) {
-    nothing();
-    return;
-  }
+  if (form.prefetch) return nothing();
   const bool tensor = form.dimensions != 0;
   std::size_t next = 0;
   const Operand& first = operand(next++);
@@ -187,12 +183,8 @@ void FunctionLowering::bulk() {
 
 void FunctionLowering::bulk_wait() {
   program_.copies = true;
-  const bool reads = opcode().parts.back() == "read";
-  if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
-    refuse("not a number of groups");
-  const u32 pc = emit("bulk.wait_group");
-  at(pc).imm = operand(0).integer();
-  at(pc).sub = reads ? 1 : 0;
+  const u32 pc = emit_wait("bulk.wait_group");
+  at(pc).sub = opcode().parts.back() == "read" ? 1 : 0;
 }
 
 void FunctionLowering::bulk_commit() {
@@ -262,12 +254,8 @@ void FunctionLowering::fence() {
 }
 
 void FunctionLowering::prefetch() {
-  if (!opcode().has("tensormap")) {
-    nothing();
-    return;
-  }
-  const Value map = wide_address(operand(0));
-  read(emit("prefetch.tensormap"), Field::kS0, map);
+  if (!opcode().has("tensormap")) return nothing();
+  emit("prefetch.tensormap", {wide_address(operand(0))});
 }
 
 }  // namespace vgpu::ptx

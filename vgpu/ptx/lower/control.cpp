@@ -113,15 +113,9 @@ void FunctionLowering::results(u32 pc, const Operand& what) {
 
 // bar and barrier: {.cta}.sync|arrive|red, and bar.warp.sync.
 void FunctionLowering::barrier() {
-  if (opcode().has("cluster")) {
-    cluster_barrier();
-    return;
-  }
-  if (opcode().has("warp")) {
-    const Value members = source(operand(0), RegisterClass::k32);
-    read(emit("bar.warp.sync"), Field::kS0, members);
-    return;
-  }
+  if (opcode().has("cluster")) return cluster_barrier();
+  if (opcode().has("warp"))
+    return void(emit("bar.warp.sync", {source(operand(0), RegisterClass::k32)}));
   const bool reduces = opcode().has("red");
   std::size_t next = reduces ? 1 : 0;
   const Value number = source(operand(next++), RegisterClass::k32);
@@ -144,10 +138,7 @@ void FunctionLowering::barrier() {
     refuse();
   at(pc).sub = static_cast<u8>(kind);
   if (!reduces) return;
-  Operand predicate = operand(next);
-  if (predicate.negated) at(pc).flags |= kFlagNegate;
-  predicate.negated = false;
-  read(pc, Field::kS2, source(predicate, RegisterClass::kPredicate));
+  read_predicate(pc, operand(next));
   destination(
       pc, operand(0),
       kind == BarrierKind::kReducePopulation ? RegisterClass::k32 : RegisterClass::kPredicate);

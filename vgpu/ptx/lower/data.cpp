@@ -18,10 +18,7 @@ void FunctionLowering::mov() {
   if (is_sink(to)) return nothing();
   if (!find_operation(opcode().text)) refuse();
   const Value target = named(to);
-  if (from.kind == Kind::kSpecial) {
-    read_special(from, target, false);
-    return;
-  }
+  if (from.kind == Kind::kSpecial) return read_special(from, target, false);
   const Value value = source(from, target.type);
   write(emit(move_of(target.type), {value}), Field::kD, target);
 }
@@ -141,8 +138,7 @@ void FunctionLowering::cvt() {
     return operations()[*find_operation(step)].shape;
   };
   if (operand_count() != 2 || shape(steps[0]).sources[1] != Arg::kAbsent) {
-    emit_shaped(name);
-    return;
+    return void(emit_shaped(name));
   }
   static constexpr const char* kUnsigned[] = {"", "u16", "u32", "u64"};
   static constexpr const char* kSigned[] = {"", "s16", "s32", "s64"};
@@ -188,6 +184,12 @@ void FunctionLowering::setp_parts(std::string& key, u8& combination) const {
   }
 }
 
+void FunctionLowering::read_predicate(u32 pc, Operand predicate) {
+  if (predicate.negated) at(pc).flags |= kFlagNegate;
+  predicate.negated = false;
+  read(pc, Field::kS2, source(predicate, RegisterClass::kPredicate));
+}
+
 // Writes a comparison's two values and predicate into an instruction.
 void FunctionLowering::place_test(u32 pc, std::size_t first_source, u8 combination) {
   const Shape& shape = operations()[at(pc).op].shape;
@@ -196,10 +198,7 @@ void FunctionLowering::place_test(u32 pc, std::size_t first_source, u8 combinati
   read(pc, Field::kS1, source(operand(first_source + 1), type));
   at(pc).sub = combination;
   if (combination == kCombineNone) return;
-  Operand c = operand(first_source + 2);
-  if (c.negated) at(pc).flags |= kFlagNegate;
-  c.negated = false;
-  read(pc, Field::kS2, source(c, RegisterClass::kPredicate));
+  read_predicate(pc, operand(first_source + 2));
 }
 
 void FunctionLowering::setp() {
@@ -214,10 +213,7 @@ void FunctionLowering::setp() {
 
 // A comparison into a temporary predicate, then the conversion to the result's value.
 void FunctionLowering::set() {
-  if (find_operation(opcode().text)) {
-    emit_shaped(opcode().text);
-    return;
-  }
+  if (find_operation(opcode().text)) return void(emit_shaped(opcode().text));
   std::string key;
   u8 combination;
   setp_parts(key, combination);
@@ -236,10 +232,7 @@ void FunctionLowering::set() {
 
 // lop3 may also write a predicate: whether its result is non-zero, combined with another predicate.
 void FunctionLowering::lop3() {
-  if (opcode().text == "lop3.b32") {
-    emit_shaped("lop3.b32");
-    return;
-  }
+  if (opcode().text == "lop3.b32") return void(emit_shaped("lop3.b32"));
   const bool combines = opcode().parts.size() == 3 && opcode().parts[2] == "b32" &&
                         (opcode().parts[1] == "and" || opcode().parts[1] == "or");
   if (!combines || operand(0).kind != Kind::kPair || operand_count() != 6) refuse();
@@ -249,10 +242,7 @@ void FunctionLowering::lop3() {
   if (is_sink(operand(0).elements[1])) return;
   const u32 test = emit("setp.ne.b32", {result, constant(0, RegisterClass::k32)}, true);
   at(test).sub = opcode().parts[1] == "and" ? kCombineAnd : kCombineOr;
-  Operand q = operand(5);
-  if (q.negated) at(test).flags |= kFlagNegate;
-  q.negated = false;
-  read(test, Field::kS2, source(q, RegisterClass::kPredicate));
+  read_predicate(test, operand(5));
   write(test, Field::kD, named(operand(0).elements[1]));
 }
 

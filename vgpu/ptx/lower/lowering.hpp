@@ -68,6 +68,12 @@ class FunctionLowering {
     return emit(operation, std::span(sources.begin(), sources.size()), helper);
   }
   Insn& at(u32 pc) { return program_.code[pc]; }
+  // Makes room for `count` slots in Program::lists and returns the first one's index.
+  u32 begin_list(u32 pc, std::size_t count) {
+    at(pc).list = static_cast<u32>(program_.lists.size());
+    program_.lists.resize(program_.lists.size() + count, kNone);
+    return at(pc).list;
+  }
   void read(u32 pc, Field field, const Value& value, u32 element = 0);
   void write(u32 pc, Field field, const Value& value, u32 element = 0);
   u32 emit_shaped(std::string_view operation);  // destination and sources according to its shape
@@ -123,6 +129,7 @@ class FunctionLowering {
   void cache_policy();
   void video();
   void setp_parts(std::string& key, u8& combination) const;
+  void read_predicate(u32 pc, Operand predicate);  // which may be negated, to kS2
   void place_test(u32 pc, std::size_t first_source, u8 combination);
 
   // memory.cpp
@@ -202,7 +209,7 @@ class FunctionLowering {
   // async.cpp
   void cp();
   void copy();
-  void copy_wait(bool all);
+  u32 emit_wait(std::string_view operation);
   void copy_arrive();
   void mbarrier();
   void set_registers();

@@ -40,9 +40,7 @@ void FunctionLowering::fragments(u32 pc, std::span<const Operand* const> operand
 
 void FunctionLowering::list_values(u32 pc, std::span<const Value> results,
                                    std::span<const Value> sources) {
-  const u32 first = static_cast<u32>(program_.lists.size());
-  at(pc).list = first;
-  program_.lists.resize(first + results.size() + sources.size(), kNone);
+  const u32 first = begin_list(pc, results.size() + sources.size());
   u32 next = first + static_cast<u32>(results.size());
   for (const Value& value : sources) read(pc, Field::kLists, value, next++);
   next = first;
@@ -71,10 +69,7 @@ void FunctionLowering::mma() {
   const std::size_t counts[] = {
       registers_of(size.m * size.n, of_d), registers_of(size.m * size.k, of_a),
       registers_of(size.k * size.n, of_b), registers_of(size.m * size.n, of_d)};
-  if (bytes) {
-    product_of_bytes(fmt::format("mma.m16n8k{}.f16.{}", size.k / 2, of_d), counts);
-    return;
-  }
+  if (bytes) return product_of_bytes(fmt::format("mma.m16n8k{}.f16.{}", size.k / 2, of_d), counts);
   const std::string name = bits       ? fmt::format("mma.{}.b1.{}.s32", parts[3], parts[at_d + 4])
                            : integers ? fmt::format("mma.{}.{}.{}.s32", parts[3], of_a, of_b)
                                       : fmt::format("mma.{}.{}.{}", parts[3], of_a, of_d);

@@ -9,17 +9,13 @@
 namespace vgpu::ptx {
 namespace {
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 // Modifiers without effect here: cache hints and scopes of memory ordering.
 bool is_hint(std::string_view part) {
   static constexpr std::string_view kHints[] = {"ca",      "cg",  "cs",  "lu",     "cv",
                                                 "wb",      "wt",  "nc",  "weak",   "cta",
                                                 "cluster", "gpu", "sys", "unified"};
-  return std::ranges::find(kHints, part) != std::end(kHints) || starts_with(part, "L1::") ||
-         starts_with(part, "L2::");
+  return std::ranges::find(kHints, part) != std::end(kHints) || part.starts_with("L1::") ||
+         part.starts_with("L2::");
 }
 
 bool is_strong(std::string_view part) {
@@ -31,7 +27,7 @@ bool is_strong(std::string_view part) {
 std::string_view space_named(std::string_view part) {
   if (part == "shared::cta" || part == "shared::cluster") return "shared";
   if (part == "param::entry" || part == "param::func") return "param";
-  if (starts_with(part, "const[")) return "const";
+  if (part.starts_with("const[")) return "const";
   for (std::string_view space : {"global", "shared", "local", "const", "param"}) {
     if (part == space) return space;
   }
@@ -95,10 +91,7 @@ void FunctionLowering::memory(const Access& access, const Operand& where, const 
   if (bytes * access.vector > 16) refuse("more than 16 bytes per thread");
   const Operand& base = base_of(where);
   if (elements_of(what).size() != access.vector) refuse("another number of elements");
-  if (access.space == "param") {
-    parameter(access, where, what, is_store);
-    return;
-  }
+  if (access.space == "param") return parameter(access, where, what, is_store);
   if (access.space == "const" && is_store) refuse();
   const u32 width = width_of(what, bytes);
   // nvcc joins loads of neighbours, and fills gaps between and behind them.
@@ -185,12 +178,8 @@ void FunctionLowering::data(u32 pc, const Operand& what, u32 width, bool is_stor
     if (register_bytes(to.type) != width) refuse("registers of different sizes");
     write(pc, field, to, element);
   };
-  if (what.kind != Kind::kVector) {
-    place(Field::kD, what, 0);
-    return;
-  }
-  at(pc).list = static_cast<u32>(program_.lists.size());
-  program_.lists.resize(program_.lists.size() + what.elements.size(), kNone);
+  if (what.kind != Kind::kVector) return place(Field::kD, what, 0);
+  begin_list(pc, what.elements.size());
   for (u32 i = 0; i < what.elements.size(); ++i) {
     // A vector of one element is handled like a single register.
     if (at(pc).vector == 1)
@@ -314,10 +303,7 @@ void FunctionLowering::atom() {
   if (!op) refuse();
   const RegisterClass type = class_of(operations()[*op].shape.dest);
   const std::size_t where = reduction ? 0 : 1;
-  if (vector != 1) {
-    atom_vector(name, vector, space, where);
-    return;
-  }
+  if (vector != 1) return atom_vector(name, vector, space, where);
   const bool compares = operation == "cas";
   const Value b = source(operand(where + 1), type);
   const Value c = compares ? source(operand(where + 2), type) : b;
@@ -387,10 +373,9 @@ void FunctionLowering::atom_vector(const std::string& name, u32 count, AtomicSpa
     old.push_back(temporary(type));
     write(pc, Field::kD, old.back());
   }
-  for (u32 i = 0; i < old.size();
-       ++i) {  // a result's register may hold the value of a later element
+  // A result's register may hold the value of a later element.
+  for (u32 i = 0; i < old.size(); ++i)
     destination(emit(move_of(type), {old[i]}, true), operand(0).elements[i], type);
-  }
   program_.ordered = true;
 }
 

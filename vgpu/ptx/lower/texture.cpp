@@ -63,9 +63,7 @@ void FunctionLowering::list_texels(u32 pc, std::span<const Operand> texels, Regi
                                    std::span<const Value> stored, std::span<const Value> others) {
   at(pc).vector = static_cast<u8>(texels.size());
   at(pc).width = static_cast<u8>(register_bytes(type));
-  const auto begin = static_cast<u32>(program_.lists.size());
-  at(pc).list = begin;
-  program_.lists.resize(begin + texels.size() + others.size(), kNone);
+  const u32 begin = begin_list(pc, texels.size() + others.size());
   for (u32 i = 0; i < texels.size(); ++i) {
     if (!stored.empty()) {
       read(pc, Field::kLists, stored[i], begin + i);

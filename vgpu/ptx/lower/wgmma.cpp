@@ -63,10 +63,7 @@ void FunctionLowering::wgmma() {
   } else if (parts[1] == "fence" || parts[1] == "commit_group") {
     emit(parts[1] == "fence" ? "wgmma.fence" : "wgmma.commit_group");
   } else if (parts[1] == "wait_group") {
-    if (operand(0).kind != Kind::kInteger || operand(0).integer() < 0)
-      refuse("not a number of groups");
-    const u32 pc = emit("wgmma.wait_group");
-    at(pc).imm = operand(0).integer();
+    emit_wait("wgmma.wait_group");
   } else {
     refuse();
   }
@@ -144,10 +141,8 @@ void FunctionLowering::wgmma_product() {
   read(pc, Field::kS1, second);
   read(pc, Field::kS2, scale);
   // D is updated in place.
-  const u32 list = static_cast<u32>(program_.lists.size());
-  at(pc).list = list;
   const u32 of_a = registers ? 4 : 0;
-  program_.lists.resize(list + count + of_a + (sparse ? 1 : 0), kNone);
+  const u32 list = begin_list(pc, count + of_a + (sparse ? 1 : 0));
   for (u32 i = 0; i < count; ++i) {
     const Value to = named(sums.elements[i]);
     if (to.type != RegisterClass::k32) refuse("its destination has another size");

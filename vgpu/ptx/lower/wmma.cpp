@@ -72,10 +72,7 @@ void FunctionLowering::wmma_product() {
   const auto factor = [&](u32 elements) { return half ? 8 : registers_of(elements, of_a); };
   const std::size_t counts[] = {registers_of(size.m * size.n, of_d), factor(size.m * size.k),
                                 factor(size.k * size.n), registers_of(size.m * size.n, of_c)};
-  if (!mixed) {
-    matrix_product(name, counts, RegisterClass::k32);
-    return;
-  }
+  if (!mixed) return void(matrix_product(name, counts, RegisterClass::k32));
   need_registers(counts);
   std::vector<Value> results, sources;
   for (std::size_t o = 1; o < 3; ++o) {

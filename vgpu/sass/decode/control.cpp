@@ -188,8 +188,7 @@ void decode_break(Reader& r) {
 // Moves a convergence barrier to a register, or a register to a barrier.
 void decode_bmov(Reader& r) {
   if (r.insn.opcode == 0x355) {
-    r.insn.high = r.bit(84);
-    r.suffix(r.insn.high ? ".32.CLEAR" : ".32");
+    r.insn.high = r.named(84, 1, {".32", ".32.CLEAR"}) != 0;
     r.add({r.general_at(16), Reader::barrier(r.field(24, 4))});
   } else {
     r.suffix(".32");
@@ -294,7 +293,7 @@ void decode_bar(Reader& r) {
     r.add(r.general_at(32));
   else if (count != 0)
     r.add(Reader::immediate(count));
-  Operand p = r.predicate_at(87, 90);
+  const Operand p = r.predicate_at(87, 90);
   if (r.insn.mode == 2) r.add(p);
   r.insn.target = static_cast<std::uint32_t>(count);
 }
@@ -304,8 +303,7 @@ void decode_b2r(Reader& r) {
   r.suffix(".RESULT");
   r.expect(77, 3, {2});
   r.add(r.general_at(16));
-  const Operand p = r.predicate_at(81);
-  if (p.index != kTrue) r.add(p);
+  r.add_written(r.predicate_at(81));
 }
 
 void decode_trap(Reader& r) {

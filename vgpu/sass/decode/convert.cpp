@@ -18,8 +18,7 @@ void integer_type(Reader& r, std::uint8_t size, bool is_signed) {
 // A floating-point source; a 16-bit one is in the lower or upper half of its register.
 void add_source(Reader& r) {
   r.unused(24);
-  Operand a = r.second();
-  r.modify_low(a, kBoth);
+  Operand a = r.second(kBoth);
   const bool narrow = r.insn.source_type == 1 || r.insn.source_type == 4;
   if (narrow && a.kind != Kind::kImmediate) {
     const std::uint64_t half = r.field(60, 2);
@@ -93,8 +92,7 @@ void decode_i2fp(Reader& r) {
   r.expect(75, 3, {2});
   r.expect(84, 2, {2});
   r.insn.type = r.insn.source_type = 2;
-  r.insn.is_signed = r.bit(74);
-  r.suffix(r.insn.is_signed ? ".F32.S32" : ".F32.U32");
+  r.insn.is_signed = r.named(74, 1, {".F32.U32", ".F32.S32"}) != 0;
   r.insn.rounding = r.named(78, 2, {"", nullptr, nullptr, ".RZ"});
   r.add({r.reg(16), r.second()});
 }
@@ -153,8 +151,7 @@ void decode_i2ip(Reader& r) {
   static constexpr std::uint8_t kBits[] = {8, 16, 2, 4};
   const std::uint64_t size = r.field(77, 2);
   r.insn.type = kBits[size];
-  r.insn.is_signed = r.bit(76);
-  r.suffix(r.insn.is_signed ? ".S" : ".U");
+  r.insn.is_signed = r.named(76, 1, {".U", ".S"}) != 0;
   r.suffix(std::to_string(r.insn.type).c_str());
   r.suffix(".S32.SAT");
   r.expect(74, 1, {1});

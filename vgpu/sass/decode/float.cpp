@@ -5,25 +5,6 @@
 #include "sass/decode/families.hpp"
 
 namespace vgpu::sass {
-namespace {
-
-// Sources with signs and absolute values.
-void add_two(Reader& r) {
-  Operand a = r.a(), b = r.second();
-  r.modify_first(a, kBoth);
-  r.modify_low(b, kBoth);
-  r.add({a, b});
-}
-void add_three(Reader& r) {
-  Operand a = r.a(), b = r.b(), c = r.c();
-  r.modify_first(a, kBoth);
-  r.modify_b(b, kBoth);
-  r.modify_c(c, kBoth);
-  r.add({a, b, c});
-}
-
-}  // namespace
-
 void float_compare_at(Reader& r) {
   // DSETP has .MIN and .MAX instead of .F and .T.
   const bool doubles = r.insn.op == Op::kDsetp;
@@ -42,8 +23,7 @@ void decode_ffma(Reader& r) {
   r.flush_single();
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
-  r.add(r.reg(16));
-  add_three(r);
+  r.add({r.reg(16), r.a(kBoth), r.b(kBoth), r.c(kBoth)});
 }
 
 // FADD, FMUL.
@@ -54,17 +34,14 @@ void decode_fadd(Reader& r) {
   }
   r.rounding_at(78);
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
-  r.add(r.reg(16));
-  add_two(r);
+  r.add({r.reg(16), r.a(kBoth), r.second(kBoth)});
 }
 
 // FMNMX, FSEL: the predicate selects the result.
 void decode_fsel(Reader& r) {
   r.flush_single();
   if (r.insn.op == Op::kFmnmx) extremes_at(r);
-  r.add(r.reg(16));
-  add_two(r);
-  r.add(r.predicate_at(87, 90));
+  r.add({r.reg(16), r.a(kBoth), r.second(kBoth), r.predicate_at(87, 90)});
 }
 
 // FSETP, DSETP.
@@ -74,8 +51,7 @@ void decode_fsetp(Reader& r) {
   r.insn.flush = r.insn.op == Op::kFsetp && r.suffix_if(r.bit(80), ".FTZ");
   r.combine_at(74);
   r.add({r.predicate_at(81), r.predicate_at(84)});
-  add_two(r);
-  r.add(r.predicate_at(87, 90));
+  r.add({r.a(kBoth), r.second(kBoth), r.predicate_at(87, 90)});
 }
 
 // The result is 1.0 or 0.
@@ -84,9 +60,7 @@ void decode_fset(Reader& r) {
   float_compare_at(r);
   r.flush_single();
   r.combine_at(74);
-  r.add(r.reg(16));
-  add_two(r);
-  r.add(r.predicate_at(87, 90));
+  r.add({r.reg(16), r.a(kBoth), r.second(kBoth), r.predicate_at(87, 90)});
 }
 
 // a + b, whose signs depend on the lane's place in its quad (four consecutive lanes): one pair of
@@ -105,8 +79,7 @@ void decode_fswzadd(Reader& r) {
 
 void decode_fchk(Reader& r) {
   r.literal = Reader::Literal::kSingle;
-  r.add(r.predicate_at(81));
-  add_two(r);
+  r.add({r.predicate_at(81), r.a(kBoth), r.second(kBoth)});
 }
 
 void decode_mufu(Reader& r) {
@@ -119,8 +92,7 @@ void decode_mufu(Reader& r) {
   r.insn.type = kTypes[r.named(72, 2, {"", ".F16", ".BF16"})];
   r.unused(24);
   r.add(r.reg(16));
-  Operand a = r.second();
-  r.modify_low(a, kBoth);
+  Operand a = r.second(kBoth);
   if (r.insn.type != 0 && r.bit(60)) a.half = Half::kUpper;
   r.add(a);
 }
@@ -128,28 +100,21 @@ void decode_mufu(Reader& r) {
 void decode_dfma(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);
-  r.add(r.reg(16));
-  add_three(r);
+  r.add({r.reg(16), r.a(kBoth), r.b(kBoth), r.c(kBoth)});
 }
 
 void decode_dmul(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);
-  r.add(r.reg(16));
-  add_two(r);
+  r.add({r.reg(16), r.a(kBoth), r.second(kBoth)});
 }
 
 // The second operand is encoded as c.
 void decode_dadd(Reader& r) {
   r.literal = Reader::Literal::kDouble;
   r.rounding_at(78);
-  r.add(r.reg(16));
-  Operand a = r.a();
   if (r.form() == 1) r.unused(32);
-  Operand b = r.c();
-  r.modify_first(a, kBoth);
-  r.modify_c(b, kBoth);
-  r.add({a, b});
+  r.add({r.reg(16), r.a(kBoth), r.c(kBoth)});
 }
 
 }  // namespace vgpu::sass

@@ -30,7 +30,6 @@ void format(Reader& r, bool is_bfloat) {
 
 void add_pairs(Reader& r, Operand a, Operand b) {
   a.half = half_at(r, 74);
-  r.modify_first(a, kBoth);
   half_low(r, b);
   r.add({a, b});
 }
@@ -61,7 +60,7 @@ void decode_hadd2(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   r.insn.saturate = r.suffix_if(r.bit(77), ".SAT");
   r.add(r.reg(16));
-  add_pairs(r, r.a(), r.second());
+  add_pairs(r, r.a(kBoth), r.second());
 }
 
 // HFMA2 and HFMA2.MMA, which differ in the pipe that they run on.
@@ -79,12 +78,11 @@ void decode_hfma2(Reader& r) {
   r.insn.wrap = r.suffix_if(r.bit(79), ".RELU");  // negative results become zero
   r.expect(87, 4, {0, kTrue});
   r.add(r.reg(16));
-  Operand a = r.a(), b = r.b(), c = r.c();
-  r.modify_first(a, Modifier::kNegate);
+  Operand a = r.a(kNegate), b = r.b(), c = r.c();
   if (!matrix_pipe) a.half = half_at(r, 74);
   Operand& high = r.is_crossed() ? b : c;
   Operand& low = r.is_crossed() ? c : b;
-  r.modify_low(low, Modifier::kNegate);
+  r.modify_low(low, kNegate);
   if (!matrix_pipe && low.kind != Kind::kImmediate) low.half = half_at(r, 60);
   high.absolute = r.bit(83);
   high.negated = r.bit(84);
@@ -102,7 +100,7 @@ void decode_hmnmx2(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   extremes_at(r);
   r.add(r.reg(16));
-  add_pairs(r, r.a(), r.second());
+  add_pairs(r, r.a(kBoth), r.second());
   r.add(r.predicate_at(87, 90));
 }
 
@@ -112,7 +110,7 @@ void decode_vhmnmx(Reader& r) {
   r.insn.flush = r.suffix_if(r.bit(80), ".FTZ");
   extremes_at(r);
   r.add(r.reg(16));
-  add_pairs(r, r.a(), r.reg(32));
+  add_pairs(r, r.a(kBoth), r.reg(32));
   Operand c = r.reg(64);
   c.half = half_at(r, 76);
   c.absolute = r.bit(83);
@@ -124,7 +122,7 @@ void decode_vhmnmx(Reader& r) {
 void decode_hset2(Reader& r) {
   compare_pairs(r, ".BF", nullptr);
   r.add(r.reg(16));
-  add_pairs(r, r.a(), r.form() == 1 ? r.reg(32) : r.c());
+  add_pairs(r, r.a(kBoth), r.form() == 1 ? r.reg(32) : r.c());
   r.add(r.predicate_at(87, 90));
 }
 
@@ -132,7 +130,7 @@ void decode_hset2(Reader& r) {
 void decode_hsetp2(Reader& r) {
   compare_pairs(r, nullptr, ".H_AND");
   r.add({r.predicate_at(81), r.predicate_at(84)});
-  add_pairs(r, r.a(), r.form() == 1 ? r.reg(32) : r.c());
+  add_pairs(r, r.a(kBoth), r.form() == 1 ? r.reg(32) : r.c());
   r.add(r.predicate_at(87, 90));
 }
 

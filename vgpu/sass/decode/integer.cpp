@@ -7,10 +7,6 @@
 namespace vgpu::sass {
 namespace {
 
-void add_carry_out(Reader& r, const Operand& predicate) {
-  if (predicate.index != kTrue) r.add(predicate);
-}
-
 void add_carry_in(Reader& r) {
   r.ignore(84, 3);  // an unused second carry
   const Operand in = r.predicate_at(87, 90);
@@ -29,16 +25,12 @@ void decode_iadd3(Reader& r) {
   r.insn.operands = {};
   r.add(r.reg(16));
   const Operand p = r.predicate_at(81), q = r.predicate_at(84);
-  Operand a = r.a(), b = r.b(), c = r.c();
-  r.modify_first(a, Modifier::kNegate);
-  r.modify_b(b, Modifier::kNegate);  // bit 74 is .X, not the absolute value
-  r.modify_c(c, Modifier::kNegate);
   const bool any = p.index != kTrue || q.index != kTrue;
   if (any) r.add(p);
-  add_carry_out(r, q);
+  r.add_written(q);
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
   if (r.prints_absent_predicates()) add_absent(r, any ? 2u - r.insn.mode : 2u);
-  r.add({a, b, c});
+  r.add({r.a(kNegate), r.b(kNegate), r.c(kNegate)});  // bit 74 is .X, not an absolute value
   const Operand in = r.predicate_at(87, 90), in2 = r.predicate_at(77, 80);
   if (r.insn.extended) {
     r.add({in, in2});
@@ -54,21 +46,14 @@ void decode_iadd3_wide(Reader& r) {
 }
 
 static void imad(Reader& r, bool wide) {
-  r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.signed_at(73, ".U32");
   r.insn.extended = r.suffix_if(r.bit(74), ".X");
   r.bitwise = r.insn.extended;
   r.add(r.reg(16));
-  const Operand p = r.predicate_at(81);
-  if (!wide && p.index != kTrue) r.refuse("a carry out");
-  add_carry_out(r, p);
+  if (r.add_written(r.predicate_at(81)) && !wide) r.refuse("a carry out");
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);  // carries out
   r.expect(72, 1, {0});
-  r.add(r.a());
-  Operand b = r.b(), c = r.c();
-  r.modify_b(b, Modifier::kNegate);
-  r.modify_c(c, Modifier::kNegate);
-  r.add({b, c});
+  r.add({r.a(), r.b(kNegate), r.c(kNegate)});
   r.ignore(76, 5);
   add_carry_in(r);
 }
@@ -92,14 +77,13 @@ void decode_lea(Reader& r) {
   r.insn.is_signed = r.suffix_if(r.bit(73), ".SX32");
   r.insn.shift = r.byte(75, 5);
   r.add(r.reg(16));
-  add_carry_out(r, r.predicate_at(81));
+  r.add_written(r.predicate_at(81));
   r.insn.mode = static_cast<std::uint8_t>(r.insn.count - 1);
-  Operand a = r.a(), b = r.b(), c = r.c();
-  a.negated = r.bit(72);
-  r.modify_low(r.is_crossed() ? c : b, Modifier::kNegate);
+  Operand b = r.b(), c = r.c();
+  r.modify_low(r.is_crossed() ? c : b, kNegate);
   if (c.negated) r.refuse("a negated summand");
   r.bitwise = r.insn.extended;
-  r.add({a, b});
+  r.add({r.a(kNegate), b});
   if (r.insn.high && !r.insn.is_signed)
     r.add(c);
   else if (c.kind != (r.insn.uniform ? Kind::kUniform : Kind::kRegister))
@@ -113,7 +97,7 @@ void decode_lop3(Reader& r) {
   const Operand p = r.predicate_at(81);
   r.insn.mode = p.index != kTrue ? 1 : 0;  // predicates written
   if (r.suffix_if(r.bit(80), ".PAND")) r.insn.high = true;
-  add_carry_out(r, p);
+  r.add_written(p);
   r.add({r.reg(16), r.a(), r.b(), r.c()});
   r.insn.table = r.byte(72, 8);
   r.add({Reader::immediate(r.insn.table), r.predicate_at(87, 90)});
@@ -146,8 +130,7 @@ void decode_plop3_signs(Reader& r) {
 }
 
 void decode_shf(Reader& r) {
-  r.insn.right = r.bit(76);
-  r.suffix(r.insn.right ? ".R" : ".L");
+  r.insn.right = r.named(76, 1, {".L", ".R"}) != 0;
   r.insn.wrap = r.suffix_if(r.bit(75), ".W");
   r.insn.type = r.named(73, 2, {".S64", ".U64", ".S32", ".U32"});
   r.insn.high = r.suffix_if(r.bit(80), ".HI");
@@ -209,8 +192,7 @@ void decode_vimnmx(Reader& r) {
 
 // The same before sm_90, of 32 bits only.
 void decode_imnmx(Reader& r) {
-  r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.signed_at(73, ".U32");
   r.expect(81, 6, {0, 0x3f});
   r.add({r.reg(16), r.a(), r.second(), r.predicate_at(87, 90)});
 }
@@ -223,25 +205,20 @@ void decode_vimnmx3(Reader& r) {
 // The minimum or maximum of a + b and c.
 void decode_viaddmnmx(Reader& r) {
   vector_type_at(r);
-  r.add({r.reg(16), r.a()});
-  Operand b = r.b(), c = r.c();
-  r.modify_b(b, Modifier::kNegate);
-  r.add({b, c, r.predicate_at(87, 90)});
+  r.add({r.reg(16), r.a(), r.b(kNegate), r.c(), r.predicate_at(87, 90)});
   r.expect(81, 6, {0, 0x3f});
 }
 
 // The difference's magnitude added to c.
 void decode_vabsdiff(Reader& r) {
-  r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.signed_at(73, ".U32");
   r.expect(81, 3, {kTrue});
   r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
 // The same for each byte; `mode`: adds the four and c.
 void decode_vabsdiff4(Reader& r) {
-  r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U8");
+  r.signed_at(73, ".U8");
   r.insn.mode = r.suffix_if(r.bit(75), ".ACC") ? 1 : 0;
   r.expect(81, 3, {kTrue});
   r.add({r.reg(16), r.a(), r.b(), r.c()});
@@ -250,35 +227,24 @@ void decode_vabsdiff4(Reader& r) {
 // `high`: of each half.
 void decode_viadd(Reader& r) {
   r.insn.high = r.suffix_if(r.bit(73), ".16x2");
-  r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  a.negated = r.bit(72);
-  r.modify_low(b, Modifier::kNegate);
-  r.add({a, b});
+  r.add({r.reg(16), r.a(kNegate), r.second(kNegate)});
 }
 
 // One source: IABS, POPC, BREV.
 void decode_unary(Reader& r) {
   r.bitwise = true;
   r.unused(24);
-  r.add(r.reg(16));
-  Operand a = r.second();
-  if (r.insn.op != Op::kIabs) r.modify_low(a, Modifier::kNegate);
-  r.add(a);
+  r.add({r.reg(16), r.second(r.insn.op == Op::kIabs ? Modifier::kNone : kNegate)});
 }
 
 void decode_flo(Reader& r) {
   r.bitwise = true;
-  r.insn.is_signed = r.bit(73);
-  r.suffix_if(!r.insn.is_signed, ".U32");
+  r.signed_at(73, ".U32");
   r.insn.high = r.suffix_if(r.bit(74), ".SH");  // distance from the top
   r.unused(24);
-  add_carry_out(r, r.predicate_at(81));
+  r.add_written(r.predicate_at(81));
   r.insn.mode = r.insn.count;
-  r.add(r.reg(16));
-  Operand a = r.second();
-  r.modify_low(a, Modifier::kNegate);
-  r.add(a);
+  r.add({r.reg(16), r.second(kNegate)});
 }
 
 void decode_prmt(Reader& r) {
@@ -296,14 +262,8 @@ void decode_sel(Reader& r) {
 // BMSK: a mask of b bits that begins at bit a; values of 32 and more behave as in PTX's bmsk
 // (measured). SGXT: the lower b bits of a, extended.
 void decode_bit_range(Reader& r) {
-  r.insn.wrap = r.bit(75);
-  if (r.insn.op == Op::kSgxt) {
-    r.insn.is_signed = r.bit(73);
-    r.suffix_if(r.insn.wrap, ".W");
-    r.suffix_if(!r.insn.is_signed, ".U32");
-  } else {
-    r.suffix_if(r.insn.wrap, ".W");
-  }
+  r.insn.wrap = r.suffix_if(r.bit(75), ".W");
+  if (r.insn.op == Op::kSgxt) r.signed_at(73, ".U32");
   r.add({r.reg(16), r.a(), r.second()});
 }
 
@@ -313,15 +273,10 @@ void decode_idp(Reader& r) {
   r.insn.mode = r.bit(76) ? 1 : 0;
   const bool pairs = r.insn.mode == 1;
   r.suffix(pairs ? ".2A" : ".4A");
-  if (pairs) {
-    r.insn.right = r.bit(77);  // b's upper bytes
-    r.suffix(r.insn.right ? ".HI" : ".LO");
-  }
-  r.insn.is_signed = r.bit(73);
-  r.suffix(r.insn.is_signed ? ".S" : ".U");
+  if (pairs) r.insn.right = r.named(77, 1, {".LO", ".HI"}) != 0;  // b's upper bytes
+  r.insn.is_signed = r.named(73, 1, {".U", ".S"}) != 0;
   r.suffix(pairs ? "16" : "8");
-  r.insn.high = r.bit(74);  // b is signed
-  r.suffix(r.insn.high ? ".S8" : ".U8");
+  r.insn.high = r.named(74, 1, {".U8", ".S8"}) != 0;  // b is signed
   r.add({r.reg(16), r.a(), r.b(), r.c()});
 }
 
@@ -346,11 +301,7 @@ void decode_iadd64(Reader& r) {
   r.expect(84, 3, {0});
   r.expect(87, 4, {0xf, 7});
   r.ignore(75, 6);
-  r.add(r.reg(16));
-  Operand a = r.a(), b = r.second();
-  a.negated = r.bit(72);
-  r.modify_low(b, Modifier::kNegate);
-  r.add({a, b});
+  r.add({r.reg(16), r.a(kNegate), r.second(kNegate)});
   make_pairs(r);
 }
 
@@ -362,10 +313,9 @@ void decode_iadd3_64(Reader& r) {
   r.expect(87, 4, {0xf});
   r.add(r.reg(16));
   add_absent(r, 2);
-  Operand a = r.a(), b = r.b();
-  a.negated = r.bit(72);
+  Operand b = r.b();
   if (b.kind == Kind::kUniform) b.negated = r.bit(63);
-  r.add({a, b, r.c()});
+  r.add({r.a(kNegate), b, r.c()});
   make_pairs(r);
 }
 

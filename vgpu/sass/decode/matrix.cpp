@@ -9,8 +9,7 @@ namespace {
 // Bits 72 and 73: one, two or four matrices of 8 x 8. Bit 78: transposed.
 void matrices(Reader& r) {
   r.suffix(".16");
-  r.insn.high = r.bit(78);
-  r.suffix(r.insn.high ? ".MT88" : ".M88");
+  r.insn.high = r.named(78, 1, {".M88", ".MT88"}) != 0;
   static constexpr std::uint8_t kCounts[] = {1, 2, 4};
   r.insn.mode = kCounts[r.named(72, 2, {"", ".2", ".4"})];
   r.insn.bytes = 16;  // per row
@@ -32,8 +31,7 @@ void decode_hmma(Reader& r) {
     r.refuse("an unknown shape");
   r.insn.shift = deepest ? 32 : deeper ? 16 : flatter ? 4 : 8;
   r.suffix(deepest ? ".16832" : deeper ? ".16816" : flatter ? ".1684" : ".1688");
-  r.insn.type = r.bit(76) ? kF32 : kF16;
-  r.suffix(r.insn.type == kF32 ? ".F32" : ".F16");
+  r.insn.type = r.named(76, 1, {".F16", ".F32"}) != 0 ? kF32 : kF16;
   static constexpr std::uint8_t kTypes[] = {kF16, kBf16, kTf32};
   r.insn.source_type = kTypes[type];
   r.suffix_if(type == 1, ".BF16");

@@ -51,14 +51,9 @@ Operand far_address(Reader& r, unsigned descriptor_position, unsigned descriptor
 }
 
 void add_far(Reader& r, const Operand& address) {
-  if (!address.wide) {
-    r.add(address);
-    return;
-  }
-  if (r.architecture() < 90) {  // the disassembler shows the descriptor only where bit 101 is set
-    Operand shown = address;
-    if (r.architecture() < 80 || !r.bit(101)) return void(r.add(shown));
-  }
+  if (!address.wide || r.architecture() < 80) return r.add(address);
+  // The disassembler shows the descriptor only where bit 101 is set.
+  if (r.architecture() < 90 && !r.bit(101)) return r.add(address);
   const std::string descriptor =
       address.bank == kZeroUniform ? "desc[URZ]" : fmt::format("desc[UR{}]", address.bank);
   r.add_prefixed(descriptor, address);

@@ -22,11 +22,10 @@ void decode_p2r(Reader& r) {
   r.insn.mode = r.byte(76, 2);
   if (r.insn.mode != 0) r.suffix(fmt::format(".B{}", r.insn.mode).c_str());
   if (r.form() != 4) r.refuse("a mask in a register");
-  Operand d = r.reg(16), a = r.reg(24);
   r.unused(64);
-  r.add(d);
+  r.add(r.reg(16));
   r.add_text(r.insn.uniform ? "UPR" : "PR");
-  r.add({a, Reader::immediate(r.field(32, 32))});
+  r.add({r.a(), Reader::immediate(r.field(32, 32))});
 }
 
 // Moves a byte of a register to predicates.
@@ -36,21 +35,16 @@ void decode_r2p(Reader& r) {
   r.unused(16);
   r.unused(64);
   r.add_text(r.insn.uniform ? "UPR" : "PR");
-  r.add(r.reg(24));
+  r.add(r.a());
   if (r.insn.mode != 0) r.add_behind(fmt::format(".B{}", r.insn.mode));
   const Operand chosen = Reader::immediate(r.field(32, 32));
-  if (chosen.value == 0xff)
-    r.add_silently(chosen);
-  else
-    r.add(chosen);
+  chosen.value == 0xff ? r.add_silently(chosen) : r.add(chosen);
 }
 
 // Copies the value of one active lane; the predicate is set in lanes with a different value.
 void decode_r2ur(Reader& r) {
-  const Operand p = r.predicate_at(81);
-  r.insn.mode = p.index != kTrue ? 1 : 0;
   r.insn.combine = r.suffix_if(r.bit(84), ".OR") ? Combine::kOr : Combine::kAnd;
-  if (r.insn.mode != 0) r.add(p);
+  r.insn.mode = r.add_written(r.predicate_at(81)) ? 1 : 0;
   r.add({r.uniform_at(16), r.general_at(24)});
   r.unused(32);
 }
@@ -123,12 +117,8 @@ void decode_vote(Reader& r) {
 }
 
 void decode_match(Reader& r) {
-  r.insn.high = r.field(79, 2) == 0;  // .ALL
-  if (r.insn.high) {
-    r.suffix(".ALL");
-  } else {
-    r.suffix(".ANY");
-  }
+  r.insn.high = r.field(79, 2) == 0;
+  r.suffix(r.insn.high ? ".ALL" : ".ANY");
   r.insn.bytes = r.suffix_if(r.bit(73), ".U64") ? 8 : 4;
   const Operand p = r.predicate_at(81);
   if (r.insn.high) r.add(p);
@@ -142,8 +132,7 @@ void decode_redux(Reader& r) {
 }
 
 void decode_elect(Reader& r) {
-  Operand p = r.predicate_at(81);
-  r.add({p, r.uniform_at(16), r.predicate_at(87, 90)});
+  r.add({r.predicate_at(81), r.uniform_at(16), r.predicate_at(87, 90)});
 }
 
 void decode_qspc(Reader& r) {

@@ -159,71 +159,61 @@ Operand Reader::low_constant() {
   return operand;
 }
 
-Operand Reader::b() {
-  switch (form_) {
-    case 1: return reg(32);
-    case 2:
-    case 3:
-    case 7: return reg(64);
-    case 4: return immediate(field(32, 32));
-    case 5: return low_constant();
-    case 6: return uniform_at(32);
-    default: refuse("a form without operands");
-  }
+Operand Reader::a(Modifier modifier) {
+  Operand operand = reg(24);
+  modify(operand, modifier, 72, 73);
+  return operand;
 }
 
-Operand Reader::c() {
+Operand Reader::b(Modifier modifier) {
+  Operand operand;
   switch (form_) {
-    case 2: return immediate(field(32, 32));
-    case 3: return low_constant();
-    case 7: return uniform_at(32);
+    case 1: operand = reg(32); break;
+    case 2:
+    case 3:
+    case 7: operand = reg(64); break;
+    case 4: operand = immediate(field(32, 32)); break;
+    case 5: operand = low_constant(); break;
+    case 6: operand = uniform_at(32); break;
+    default: refuse("a form without operands");
+  }
+  is_crossed() ? modify(operand, modifier, 75, 74) : modify_low(operand, modifier);
+  return operand;
+}
+
+Operand Reader::c(Modifier modifier) {
+  Operand operand;
+  switch (form_) {
+    case 2: operand = immediate(field(32, 32)); break;
+    case 3: operand = low_constant(); break;
+    case 7: operand = uniform_at(32); break;
     case 0: refuse("a form without operands");
-    default: return reg(64);
+    default: operand = reg(64);
   }
+  is_crossed() ? modify_low(operand, modifier) : modify(operand, modifier, 75, 74);
+  return operand;
 }
 
-Operand Reader::second() {
+Operand Reader::second(Modifier modifier) {
   unused(64);
-  switch (form_) {
-    case 1: return reg(32);
-    case 2:
-    case 4: return immediate(field(32, 32));
-    case 3:
-    case 5: return low_constant();
-    case 6:
-    case 7: return uniform_at(32);
-    default: refuse("a form without operands");
-  }
+  Operand operand = is_crossed() ? c() : b();
+  modify_low(operand, modifier);
+  return operand;
+}
+
+void Reader::modify_low(Operand& operand, Modifier modifier) {
+  if (operand.kind != Kind::kImmediate) modify(operand, modifier, 63, 62);
+}
+
+void Reader::modify(Operand& operand, Modifier modifier, unsigned negation, unsigned absolute) {
+  if (modifier != Modifier::kNone) operand.negated = bit(negation);
+  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(absolute);
 }
 
 void Reader::unused(unsigned position) { expect(position, 8, {0, 63, 255}); }
 
 void Reader::no_condition() {
   if (!is_true(predicate_at(87, 90))) refuse("a condition");
-}
-
-void Reader::modify_first(Operand& operand, Modifier modifier) {
-  operand.negated = bit(72);
-  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(73);
-}
-
-void Reader::modify_low(Operand& operand, Modifier modifier) {
-  if (operand.kind == Kind::kImmediate) return;
-  operand.negated = bit(63);
-  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(62);
-}
-
-void Reader::modify_high(Operand& operand, Modifier modifier) {
-  operand.negated = bit(75);
-  if (modifier == Modifier::kNegateAndAbsolute) operand.absolute = bit(74);
-}
-
-void Reader::modify_b(Operand& operand, Modifier modifier) {
-  is_crossed() ? modify_high(operand, modifier) : modify_low(operand, modifier);
-}
-
-void Reader::modify_c(Operand& operand, Modifier modifier) {
-  is_crossed() ? modify_low(operand, modifier) : modify_high(operand, modifier);
 }
 
 std::string Reader::show(const Operand& operand) const {

@@ -41,6 +41,12 @@ class Reader {
   // (null).
   std::uint8_t named(unsigned position, unsigned bits, std::initializer_list<const char*> names);
 
+  // For numbers with a sign there is no suffix.
+  void signed_at(unsigned position, const char* unsigned_suffix) {
+    insn.is_signed = bit(position);
+    suffix_if(!insn.is_signed, unsigned_suffix);
+  }
+
   // Operands, in the order of the text.
   void add(const Operand& operand);
   void add_silently(const Operand& operand) { insn.operands[insn.count++] = operand; }
@@ -49,6 +55,11 @@ class Reader {
   }
   void add(std::initializer_list<Operand> operands) {
     for (const Operand& operand : operands) add(operand);
+  }
+  // The predicate that the instruction writes, unless it is PT. Returns whether there is one.
+  bool add_written(const Operand& predicate) {
+    if (predicate.index != kTrue) add(predicate);
+    return predicate.index != kTrue;
   }
   void add_text(const std::string& text) { texts_ += (texts_.empty() ? "" : ", ") + text; }
   void add_prefixed(const std::string& prefix, const Operand& operand);
@@ -79,11 +90,15 @@ class Reader {
   //   6     uniform register  at 64
   //   7     at 64             uniform register
   unsigned form() const { return form_; }
-  Operand a() { return reg(24); }
-  Operand b();
-  Operand c();
+  // With the negation and absolute-value bits of the operand at 24 (bits 72, 73), at 32 (63, 62) or
+  // at 64 (75, 74).
+  enum class Modifier { kNone, kNegate, kNegateAndAbsolute };
+  Operand a(Modifier modifier = Modifier::kNone);
+  Operand b(Modifier modifier = Modifier::kNone);
+  Operand c(Modifier modifier = Modifier::kNone);
   // The second operand of instructions with two operands: the one of b and c that is not at 64.
-  Operand second();
+  Operand second(Modifier modifier = Modifier::kNone);
+  void modify_low(Operand& operand, Modifier modifier);  // at 32; not an immediate
   void rounding_at(unsigned position) {
     insn.rounding = named(position, 2, {"", ".RM", ".RP", ".RZ"});
   }
@@ -98,14 +113,6 @@ class Reader {
   }
   void unused(unsigned position);  // an unused register field: must be 0 or RZ
   void no_condition();             // refuses another predicate at 87 than PT
-  // Reads the negation and absolute-value bits of the operand at 24 (bits 72, 73), at 32 (63, 62)
-  // or at 64 (75, 74).
-  enum class Modifier { kNegate, kNegateAndAbsolute };
-  void modify_first(Operand& operand, Modifier modifier);
-  void modify_low(Operand& operand, Modifier modifier);   // at 32
-  void modify_high(Operand& operand, Modifier modifier);  // at 64
-  void modify_b(Operand& operand, Modifier modifier);
-  void modify_c(Operand& operand, Modifier modifier);
 
   [[noreturn]] void refuse(const std::string& why) const;
   Instruction finish();  // refuses the instruction if a nonzero bit was not read
@@ -116,6 +123,7 @@ class Reader {
 
  private:
   Operand low_constant();
+  void modify(Operand& operand, Modifier modifier, unsigned negation, unsigned absolute);
   std::string show(const Operand& operand) const;
 
   Word word_, used_;
@@ -127,6 +135,6 @@ class Reader {
 };
 
 using Modifier = Reader::Modifier;
-inline constexpr Modifier kBoth = Modifier::kNegateAndAbsolute;
+inline constexpr Modifier kNegate = Modifier::kNegate, kBoth = Modifier::kNegateAndAbsolute;
 
 }  // namespace vgpu::sass

@@ -28,8 +28,7 @@ void shape_at(Reader& r) {
 }
 
 void results_at(Reader& r) {
-  const Operand resident = r.predicate_at(81);
-  if (resident.index != kTrue) r.add(resident);
+  r.add_written(r.predicate_at(81));  // whether the texels are resident
   r.add({r.general_at(64), r.general_at(16)});
 }
 

@@ -46,14 +46,13 @@ void Lowering::lower_float(const Instruction& i) {
       const bool plain =
           !i.flush && !i.saturate && i.rounding == 0 && !a.absolute && !b.absolute && !c.absolute;
       if (!plain) {
-        emit_alu("sass.ffma", destination(i[0]), {source(a), source(b), source(c)},
-                 common(i) | signs_a(a) | signs_b(b) | signs_c(c));
+        emit_row("sass.ffma", i, 3, common(i) | signs_a(a) | signs_b(b) | signs_c(c));
         return;
       }
       const bool minus = a.negated != b.negated;
       const char* const name = minus ? (c.negated ? "sass.ffma.minus.less" : "sass.ffma.minus")
                                      : (c.negated ? "sass.ffma.less" : "fma.rn.f32");
-      emit_alu(name, destination(i[0]), {source(a), source(b), source(c)});
+      emit_row(name, i, 3);
       return;
     }
     case Op::kFadd:
@@ -62,23 +61,21 @@ void Lowering::lower_float(const Instruction& i) {
       const bool multiplies = i.op == Op::kFmul;
       constexpr unsigned kUnscaled = 4;
       if (multiplies && i.mode != kUnscaled) {
-        emit_alu("sass.fmul.scaled", destination(i[0]), {source(i[1]), source(i[2])}, m).sub =
-            i.mode;
+        emit_row("sass.fmul.scaled", i, 2, m).sub = i.mode;
         return;
       }
       const char* const name = m == 0 ? (multiplies ? "mul.rn.f32" : "add.rn.f32")
                                       : (multiplies ? "sass.fmul" : "sass.fadd");
-      emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])}, m);
+      emit_row(name, i, 2, m);
       return;
     }
     case Op::kFmnmx: need_plain_signs(i); [[fallthrough]];
     case Op::kFsel:
-      emit_alu(i.op == Op::kFmnmx ? "sass.fmnmx" : "sass.fsel", destination(i[0]),
-               {source(i[1]), source(i[2]), zero_, predicate(i[3])},
-               common(i) | signs_a(i[1]) | signs_b(i[2]) | sign_p(i[3]));
-      return;
     case Op::kFset:
-      emit_alu("sass.fset", destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
+      emit_alu(i.op == Op::kFmnmx  ? "sass.fmnmx"
+               : i.op == Op::kFsel ? "sass.fsel"
+                                   : "sass.fset",
+               destination(i[0]), {source(i[1]), source(i[2]), zero_, predicate(i[3])},
                common(i) | signs_a(i[1]) | signs_b(i[2]) | sign_p(i[3]));
       return;
     case Op::kFsetp:
@@ -92,14 +89,11 @@ void Lowering::lower_float(const Instruction& i) {
                common(i) | signs_a(i[2]) | signs_b(i[3]) | sign_p(i[4]));
       return;
     }
-    case Op::kFswzadd:
-      emit_alu("sass.fswzadd", destination(i[0]), {source(i[1]), source(i[2])}, common(i)).sub =
-          i.mode;
-      return;
+    case Op::kFswzadd: emit_row("sass.fswzadd", i, 2, common(i)).sub = i.mode; return;
     case Op::kFchk: emit_alu("sass.fchk", predicate(i[0]), {source(i[1]), source(i[2])}); return;
     case Op::kMufu:
       if (i.type != 0) return lower_half_function(i);
-      emit_alu("sass.mufu", destination(i[0]), {source(i[1])}, signs_a(i[1])).sub = i.mode;
+      emit_row("sass.mufu", i, 1, signs_a(i[1])).sub = i.mode;
       return;
     case Op::kDfma:
       emit_alu("sass.dfma", destination(i[0]),
@@ -164,7 +158,7 @@ void Lowering::lower_half(const Instruction& i) {
   }
   if (i.flush && i.op == Op::kHadd2 && i.high) refuse("subnormal halves as zeros");
   u64 m = (i.saturate ? kSaturate : 0) | (i.flush ? kFlush : 0) | (i.high ? kHigh : 0) |
-          signs_a(i[1]) | signs_b(i[2]) | half_bits(i[1]) << kHalfAAt | half_bits(i[2]) << kHalfBAt;
+          pairs(i[1], i[2]);
   if (i.op == Op::kHfma2) {
     m |= signs_c(i[3]) | half_bits(i[3]) << kHalfCAt | (i.wrap ? kRelu : 0) |
          (i.extended ? kExtended : 0);
@@ -177,13 +171,11 @@ void Lowering::lower_half(const Instruction& i) {
       emit_alu("mov.b32", destination(i[0]), {constant(i[3].value)});
       return;
     }
-    emit_alu(is_bfloat ? "sass.bfma2" : "sass.hfma2", destination(i[0]),
-             {source(i[1]), source(i[2]), source(i[3])}, m);
+    emit_row(named("sass.hfma2", "sass.bfma2"), i, 3, m);
     return;
   }
-  const bool adds = i.op == Op::kHadd2;
   const char* const name =
-      adds ? (is_bfloat ? "sass.badd2" : "sass.hadd2") : (is_bfloat ? "sass.bmul2" : "sass.hmul2");
+      i.op == Op::kHadd2 ? named("sass.hadd2", "sass.badd2") : named("sass.hmul2", "sass.bmul2");
   emit_alu(name, destination(i[0]), {source(i[1]), source(i[2]), zero_}, m);
 }
 
@@ -312,10 +304,7 @@ void Lowering::lower_integer(const Instruction& i) {
                u64{i.table} << kTableAt | u64{i.table2} << kTable2At);
       return;
     }
-    case Op::kShf:
-      emit_alu(twin("sass.shf"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
-               common(i));
-      return;
+    case Op::kShf: emit_row(twin("sass.shf"), i, 3, common(i)); return;
     case Op::kIsetp:
       if (i[2].pair) return lower_wide_comparison(i);
       emit_alu(twin("sass.isetp"), {predicate_out(i[0]), predicate_out(i[1])},
@@ -326,21 +315,15 @@ void Lowering::lower_integer(const Instruction& i) {
     case Op::kVimnmx:
     case Op::kVimnmx3:
     case Op::kViaddmnmx: lower_extreme(i); return;
-    case Op::kVabsdiff:
-      emit_alu(i.is_signed ? "sad.s32" : "sad.u32", destination(i[0]),
-               {source(i[1]), source(i[2]), source(i[3])});
-      return;
+    case Op::kVabsdiff: emit_row(i.is_signed ? "sad.s32" : "sad.u32", i, 3); return;
     case Op::kVabsdiff4:
-      emit_alu(fmt::format("vabsdiff4.u32.{}{}", i.is_signed ? "s32.s32" : "u32.u32",
+      emit_row(fmt::format("vabsdiff4.u32.{}{}", i.is_signed ? "s32.s32" : "u32.u32",
                            i.mode == 0 ? "" : ".add"),
-               destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
+               i, 3);
       return;
-    case Op::kIabs: emit_alu("abs.s32", destination(i[0]), {source(i[1])}); return;
-    case Op::kPopc:
-    case Op::kBrev:
-      emit_alu(twin(i.op == Op::kPopc ? "sass.popc" : "sass.brev"), destination(i[0]),
-               {source(i[1])}, i[1].negated ? kNegateA : 0);
-      return;
+    case Op::kIabs: emit_row("abs.s32", i, 1); return;
+    case Op::kPopc: emit_row(twin("sass.popc"), i, 1, sign_a(i[1])); return;
+    case Op::kBrev: emit_row(twin("sass.brev"), i, 1, sign_a(i[1])); return;
     case Op::kFlo: {
       const u32 n = i.mode;
       emit_alu(twin("sass.flo"), {destination(i[n]), n != 0 ? predicate_out(i[0]) : kNone},
@@ -348,27 +331,20 @@ void Lowering::lower_integer(const Instruction& i) {
                sign_a(i[n + 1]) | (i.is_signed ? kSigned : 0) | (i.high ? kHigh : 0));
       return;
     }
-    case Op::kPrmt:
-      emit_alu(twin("sass.prmt"), destination(i[0]), {source(i[1]), source(i[2]), source(i[3])},
-               common(i));
-      return;
+    case Op::kPrmt: emit_row(twin("sass.prmt"), i, 3, common(i)); return;
     case Op::kSel:
       emit_alu(twin("sass.sel"), destination(i[0]),
                {source(i[1]), source(i[2]), zero_, predicate(i[3])}, sign_p(i[3]));
       return;
-    case Op::kSgxt:
-      emit_alu(twin("sass.sgxt"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
-      return;
-    case Op::kBmsk:
-      emit_alu(twin("sass.bmsk"), destination(i[0]), {source(i[1]), source(i[2])}, common(i));
-      return;
+    case Op::kSgxt: emit_row(twin("sass.sgxt"), i, 2, common(i)); return;
+    case Op::kBmsk: emit_row(twin("sass.bmsk"), i, 2, common(i)); return;
     case Op::kIdp:
-      emit_alu(fmt::format("{}.{}.{}",
+      emit_row(fmt::format("{}.{}.{}",
                            i.mode == 0 ? "dp4a"
                            : i.right   ? "dp2a.hi"
                                        : "dp2a.lo",
                            i.is_signed ? "s32" : "u32", i.high ? "s32" : "u32"),
-               destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
+               i, 3);
       return;
     default: refuse("it is not implemented");
   }
@@ -399,15 +375,14 @@ void Lowering::lower_wide_integer(const Instruction& i) {
     at(pc).d = destination(i[0]) + (upper && !absent ? 128 : 0);
     at(pc).s[0] = half_of(i[1], upper);
     at(pc).s[1] = half_of(i[2], upper);
-    at(pc).s[2] = zero_;
-    at(pc).s[3] = zero_;
+    at(pc).s[2] = at(pc).s[3] = zero_;
     if (i.op == Op::kSel64) {
       at(pc).s[3] = predicate(i[3]);
-      at(pc).imm = static_cast<i64>(i[3].negated ? kNegateP : 0);
+      at(pc).imm = static_cast<i64>(sign_p(i[3]));
       continue;
     }
     if (i.count > 3) at(pc).s[2] = half_of(i[3], upper);
-    u64 m = (i[1].negated ? kNegateA : 0) | (i[2].negated ? kNegateB : 0);
+    u64 m = sign_a(i[1]) | sign_b(i[2]);
     if (upper) {
       m |= kExtended | u64{kCarryPredicates + 4} << kSlotAt;
       at(pc).s[3] = kCarryPredicates;
@@ -428,7 +403,7 @@ void Lowering::lower_wide_comparison(const Instruction& i) {
   emit_alu(twin("sass.isetp"), {predicate_out(i[0]), predicate_out(i[1])},
            {half_of(i[2], true), half_of(i[3], true), zero_, predicate(i[4])},
            compares | u64{static_cast<u8>(i.combine)} << kCombineAt | (i.is_signed ? kSigned : 0) |
-               kExtended | (i[4].negated ? kNegateP : 0))
+               kExtended | sign_p(i[4]))
       .target = kCarryPredicates;
 }
 

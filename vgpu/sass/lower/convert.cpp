@@ -55,12 +55,10 @@ void Lowering::lower_join(const Instruction& i) {
 void Lowering::lower_integer_packing(const Instruction& i) {
   const std::string name = fmt::format("cvt.pack.sat.{}{}.s32{}", i.is_signed ? 's' : 'u', i.type,
                                        i.type == 16 ? "" : ".b32");
-  if (i.type == 16) {
-    if (i[3].kind != Kind::kRegister || i[3].index != kZeroRegister) refuse("a third operand");
-    emit_alu(name, destination(i[0]), {source(i[1]), source(i[2])});
-  } else {
-    emit_alu(name, destination(i[0]), {source(i[1]), source(i[2]), source(i[3])});
-  }
+  const bool two = i.type == 16;
+  if (two && (i[3].kind != Kind::kRegister || i[3].index != kZeroRegister))
+    refuse("a third operand");
+  emit_row(name, i, two ? 2 : 3);
 }
 
 void Lowering::lower_packing(const Instruction& i) {

@@ -118,6 +118,13 @@ Insn& Lowering::emit_alu(std::string_view operation, const std::array<u32, 2>& r
   return insn;
 }
 
+Insn& Lowering::emit_row(std::string_view operation, const Instruction& i, u32 count,
+                         u64 modifiers) {
+  Insn& insn = emit_alu(operation, destination(i[0]), {}, modifiers);
+  for (u32 n = 0; n < count; ++n) insn.s[n] = source(i[1 + n]);
+  return insn;
+}
+
 u32 Lowering::helper(std::string_view operation, u32 d, std::initializer_list<u32> sources,
                      u64 modifiers) {
   fill(emit(operation, true, false), d, sources, modifiers);
@@ -146,15 +153,16 @@ std::string Lowering::twin(const char* name) const {
   return current_->uniform ? std::string("u.") + name : std::string(name);
 }
 
+// The value in each lane.
+void Lowering::append_constant(u32 value) {
+  const auto* const raw = reinterpret_cast<const std::byte*>(&value);
+  for (u32 lane = 0; lane < kLanes; ++lane) constants_.insert(constants_.end(), raw, raw + 4);
+}
+
 u32 Lowering::constant(u32 value) {
   const auto [known, added] =
       known_constants_.try_emplace(value, static_cast<u32>(constants_.size()));
-  if (added) {
-    for (u32 lane = 0; lane < kLanes; ++lane) {
-      const auto* const raw = reinterpret_cast<const std::byte*>(&value);
-      constants_.insert(constants_.end(), raw, raw + 4);
-    }
-  }
+  if (added) append_constant(value);
   return known->second;
 }
 
@@ -162,12 +170,8 @@ u32 Lowering::constant_pair(u32 low, u32 high) {
   const auto [known, added] =
       known_pairs_.try_emplace(low | u64{high} << 32, static_cast<u32>(constants_.size()));
   if (added) {
-    for (const u32 value : {low, high}) {
-      for (u32 lane = 0; lane < kLanes; ++lane) {
-        const auto* const raw = reinterpret_cast<const std::byte*>(&value);
-        constants_.insert(constants_.end(), raw, raw + 4);
-      }
-    }
+    append_constant(low);
+    append_constant(high);
   }
   return known->second;
 }

@@ -106,6 +106,11 @@ class Lowering {
   // With two results, `d` and `list`.
   Insn& emit_alu(std::string_view operation, const std::array<u32, 2>& results,
                  std::initializer_list<u32> sources, u64 modifiers = 0);
+  // With the result i[0] and the next `count` operands.
+  Insn& emit_row(std::string_view operation, const Instruction& i, u32 count, u64 modifiers = 0);
+  // D = A B + C of i[0] to i[3]; `values`: those of each matrix per lane, `each`: their registers.
+  u32 emit_product(std::string_view operation, const Instruction& i,
+                   const std::array<u32, 4>& values, u32 each = 1);
   // An unguarded instruction that is not counted. Returns d.
   u32 helper(std::string_view operation, u32 d, std::initializer_list<u32> sources,
              u64 modifiers = 0);
@@ -133,6 +138,7 @@ class Lowering {
   u32 predicate(const Operand& o) const;
   u32 predicate_out(const Operand& o) const;  // kNone for PT
   u32 constant(u32 value);
+  void append_constant(u32 value);
   u32 constant_pair(u32 low, u32 high);
   u32 bank_constant(const Operand& o, u32 words);
   u32 wide_scratch(u32 n) const { return row(scratch_ + 2 * n); }  // 64 bits per lane

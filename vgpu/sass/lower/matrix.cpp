@@ -17,6 +17,14 @@ void Lowering::list(const Operand& first, u32 values, bool writes, u32 each) {
   }
 }
 
+u32 Lowering::emit_product(std::string_view operation, const Instruction& i,
+                           const std::array<u32, 4>& values, u32 each) {
+  const u32 pc = emit(operation);
+  at(pc).list = static_cast<u32>(program_.lists.size());
+  for (u32 n = 0; n < 4; ++n) list(i[n], values[n], n == 0, each);
+  return pc;
+}
+
 // The metadata and the selector of a sparse product.
 void Lowering::metadata(u32 pc, const Instruction& i, const SparseLayout& layout) {
   const Operand& selector = i[5];
@@ -39,12 +47,7 @@ void Lowering::lower_matrix(const Instruction& i) {
                                            single ? "f32" : "f16");
       if (!find_operation(name)) refuse("a shape that these types do not have");
       const u32 sums = single ? 4 : 2, of_b = depth / 4 / pairs, of_a = i.wrap ? of_b : 2 * of_b;
-      const u32 pc = emit(name);
-      at(pc).list = static_cast<u32>(program_.lists.size());
-      list(i[0], sums, true);
-      list(i[1], of_a, false);
-      list(i[2], of_b, false);
-      list(i[3], sums, false);
+      const u32 pc = emit_product(name, i, {sums, of_a, of_b, sums});
       if (i.wrap) metadata(pc, i, {depth / (2 * pairs), false});
       return;
     }
@@ -55,12 +58,7 @@ void Lowering::lower_matrix(const Instruction& i) {
           fmt::format("mma.{}m16n8k{}.{}.{}.{}", sparse, u32{i.shift}, named(i.type),
                       named(i.source_type), i.high ? "f32" : "f16");
       if (!find_operation(name)) refuse("a shape that these types do not have");
-      const u32 pc = emit(name);
-      at(pc).list = static_cast<u32>(program_.lists.size());
-      list(i[0], sums, true);
-      list(i[1], words / (i.wrap ? 4 : 2), false);
-      list(i[2], words / 4, false);
-      list(i[3], sums, false);
+      const u32 pc = emit_product(name, i, {sums, words / (i.wrap ? 4 : 2), words / 4, sums});
       if (i.wrap) metadata(pc, i, {words, true});
       return;
     }
@@ -70,26 +68,19 @@ void Lowering::lower_matrix(const Instruction& i) {
       const u32 rows = i.mode, words = i.shift / (bits ? 32u : 32u / i.type);  // registers along k
       const bool halves = !bits && i.wrap;
       const std::string name = fmt::format("mma.{}m{}n8k{}.", halves ? sparse : "", rows, i.shift);
-      const u32 pc = emit(bits ? name + (i.wrap ? "b1.xor.s32" : "b1.and.s32")
-                               : fmt::format("{}{}{}.{}{}.s32", name, i.is_signed ? 's' : 'u',
-                                             i.type, i.high ? 's' : 'u', i.type));
+      const u32 pc = emit_product(
+          bits ? name + (i.wrap ? "b1.xor.s32" : "b1.and.s32")
+               : fmt::format("{}{}{}.{}{}.s32", name, i.is_signed ? 's' : 'u', i.type,
+                             i.high ? 's' : 'u', i.type),
+          i, {rows / 4, rows * words / kLanes / (halves ? 2 : 1), words / 4, rows / 4});
       at(pc).sub = i.saturate ? 1 : 0;
-      at(pc).list = static_cast<u32>(program_.lists.size());
-      list(i[0], rows / 4, true);
-      list(i[1], rows * words / kLanes / (halves ? 2 : 1), false);
-      list(i[2], words / 4, false);
-      list(i[3], rows / 4, false);
       if (halves) metadata(pc, i, {words, true});
       return;
     }
     case Op::kDmma: {
       const u32 rows = i.mode, depth = i.shift;
-      const u32 pc = emit(fmt::format("sass.mma.m{}n8k{}.f64", rows, depth));
-      at(pc).list = static_cast<u32>(program_.lists.size());
-      list(i[0], rows / 4, true, 2);
-      list(i[1], rows * depth / kLanes, false, 2);
-      list(i[2], depth / 4, false, 2);
-      list(i[3], rows / 4, false, 2);
+      emit_product(fmt::format("sass.mma.m{}n8k{}.f64", rows, depth), i,
+                   {rows / 4, rows * depth / kLanes, depth / 4, rows / 4}, 2);
       return;
     }
     case Op::kMovm: emit_alu("movmatrix", destination(i[0]), {source(i[1])}); return;
