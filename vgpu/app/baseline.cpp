@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/baseline.hpp"
+#include "app/conclusion.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "count/metrics.hpp"
-#include "devices/read_file.hpp"
+#include "devices/devices.hpp"
 
 namespace vgpu::app {
 namespace {

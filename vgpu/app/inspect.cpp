@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/inspect.hpp"
+#include "app/process.hpp"
 
 #include <fmt/format.h>
 

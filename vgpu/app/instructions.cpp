@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "count/instruction.hpp"
-#include "devices/device_file.hpp"
+#include "devices/devices.hpp"
 #include "ptx/lower/lower.hpp"
 #include "sass/decode/decode.hpp"
 #include "sass/lower/lower.hpp"

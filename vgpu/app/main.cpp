@@ -18,14 +18,10 @@
 #include <system_error>
 #include <vector>
 
-#include "app/app.hpp"
-#include "app/ci_report.hpp"
 #include "app/conclusion.hpp"
-#include "app/inspect.hpp"
 #include "app/process.hpp"
 #include "devices/devices.hpp"
 #include "pages/pages.hpp"
-#include "redirect/cuda_file.hpp"
 #include "runtime/printable.hpp"
 #include "runtime/settings.hpp"
 

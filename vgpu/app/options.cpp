@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/app.hpp"
-
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "app/baseline.hpp"
-#include "devices/read_file.hpp"
+#include "app/conclusion.hpp"
+#include "devices/devices.hpp"
 #include "runtime/counters_file.hpp"
 #include "runtime/replace_file.hpp"
 #include "runtime/settings.hpp"

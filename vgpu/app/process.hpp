@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts programs, waits for them and forwards signals.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "redirect/cuda_file.hpp"
 
 namespace vgpu::app {
 
@@ -32,5 +35,24 @@ int run(const std::string& path, const std::vector<std::string>& arguments,
 // it printed if the program fails.
 std::string output_of(const std::string& path, const std::vector<std::string>& arguments,
                       const Environment& environment);
+
+// Determines whether the virtual GPU's libraries can take the place of those that a program uses.
+struct Inspection {
+  std::string error;            // why it cannot run on the virtual GPU; "" if it can
+  std::string warning;          // why it may not use the virtual GPU; "" if there is no doubt
+  std::uint64_t tls_bytes = 0;  // of thread-local variables of the program's libraries
+};
+
+Inspection inspect(const std::string& program, const Environment& environment);
+
+// The part that neither reads files nor runs the loader: interprets what the program has and what
+// the loader lists.
+struct Library {
+  std::string name, path;  // "libcudart.so.13" and where the loader found it; path is "" if nowhere
+  CudaFile file;
+};
+std::vector<Library> parse_loader_list(const std::string& text);
+Inspection judge(const std::string& program, const CudaFile& file,
+                 const std::vector<Library>& libraries);
 
 }  // namespace vgpu::app

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "blas/scales.hpp"
+#include "blas/product.hpp"
 #include "blas/value.hpp"
 
 namespace vgpu::blas {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "blas/work.hpp"
-
 namespace vgpu::blas {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "blas/api.hpp"
-#include "blas/work.hpp"
 #include "include/entry_points.hpp"
 
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blas/product.hpp"
-
 #include <algorithm>
 #include <map>
 #include <mutex>

@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <utility>
-#include <vector>
 #ifdef VGPU_OPENBLAS
 #include <cblas.h>
 #endif

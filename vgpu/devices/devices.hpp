@@ -62,4 +62,22 @@ std::string uuid_text(int place);
 // All ids for messages: "h200, h100, ...".
 std::string known_devices();
 
+// Devices described by JSON files (docs/device.schema.json), in the form that device_json() writes.
+
+// Whether an item of --device names a file and not a known device.
+bool names_device_file(std::string_view item);
+
+// Reads the device that the file describes. Returns "" or an error message that names the file, the
+// key and the rule. find_device() then finds it, and its texts live as long as the process.
+std::string read_device(const std::string& path, Device& device);
+
+// The device as such a file.
+std::string device_json(const Device& device);
+
+// Reads a whole file. Returns 0 or an error number; a device such as /dev/zero has no end.
+int read_file(const std::string& path, std::string& text);
+
+// "not JSON: " and where, from an exception of the parser; without the exception's own number.
+std::string no_json(const std::string& what);
+
 }  // namespace vgpu

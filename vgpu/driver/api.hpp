@@ -88,6 +88,11 @@ CUresult without_lock(const char* name, Body body) {
   return with_context(name, [&] { body(Runtime::get()); });
 }
 
+template <class Body>
+CUresult without_context(const char* name, Body body) {
+  return with_driver(name, [&] { body(Runtime::get()); });
+}
+
 inline void* pointer_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -159,7 +164,7 @@ inline void require(cudaError_t error) {
   VGPU_WITH_CONTEXT(name, function, count);   \
   VGPU_TWIN(name, _ptsz, count)
 // Defines the driver's function `name` by its body (VGPU_ENTRY), which works on the runtime's state
-// under its lock, or without the lock calls other entry points.
+// under its lock, or without the lock calls other entry points or reads what never changes.
 #define VGPU_IN_DRIVER(name, ...) \
   VGPU_ENTRY(vgpu::driver::in_driver, name __VA_OPT__(, ) __VA_ARGS__)
 #define VGPU_IN_CONTEXT(name, ...) \
@@ -169,6 +174,8 @@ inline void require(cudaError_t error) {
   VGPU_IN_CONTEXT(name, __VA_ARGS__)
 #define VGPU_WITHOUT_LOCK(name, ...) \
   VGPU_ENTRY(vgpu::driver::without_lock, name __VA_OPT__(, ) __VA_ARGS__)
+#define VGPU_WITHOUT_CONTEXT(name, ...) \
+  VGPU_ENTRY(vgpu::driver::without_context, name __VA_OPT__(, ) __VA_ARGS__)
 #define VGPU_WITHOUT_LOCK_PTSZ(name, ...)          \
   VGPU_TWIN(name, _ptsz, VGPU_COUNT(__VA_ARGS__)); \
   VGPU_WITHOUT_LOCK(name, __VA_ARGS__)

@@ -54,14 +54,14 @@ bool known_flags(unsigned flags) {
 }
 
 Context& known_primary(Runtime& runtime, CUdevice device) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   return runtime.contexts.primary(device);
 }
 
 CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice device) {
   return in_driver(name, [&](Runtime& runtime) {
     if (context == nullptr || !known_flags(flags)) refuse();
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+    runtime.known_device(device);
     Context& created = runtime.contexts.create(device, flags);
     vgpu::runtime::push_context(created);
     *context = handle_of(&created);
@@ -169,9 +169,8 @@ VGPU_IN_DRIVER(cuCtxSetCurrent, CUcontext handle) {
   vgpu::runtime::set_context(handle == nullptr ? nullptr : &known_context(runtime, handle));
 }
 
-CUresult cuCtxGetCurrent(CUcontext* context) {
-  return with_driver(__func__,
-                     [&] { store(context, handle_of(vgpu::runtime::current_context())); });
+VGPU_WITHOUT_CONTEXT(cuCtxGetCurrent, CUcontext* context) {
+  store(context, handle_of(vgpu::runtime::current_context()));
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {

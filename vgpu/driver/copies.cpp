@@ -3,7 +3,6 @@
 // legacy default stream.
 #include <algorithm>
 
-#include "driver/api.hpp"
 #include "driver/structures.hpp"
 #include "runtime/copies.hpp"
 

@@ -40,85 +40,66 @@ std::optional<int> driver_attribute(const vgpu::Device& device, CUdevice_attribu
   }
 }
 
-// Calls body(device), or returns CUDA_ERROR_INVALID_DEVICE.
-template <class Body>
-CUresult about(const char* name, CUdevice number, Body body) {
-  return with_driver(name, [&] {
-    const Runtime& runtime = Runtime::get();
-    if (!runtime.has_device(number)) refuse(cudaErrorInvalidDevice);
-    body(runtime.settings.devices[static_cast<std::size_t>(number)]);
-  });
-}
-
 }  // namespace
 
 VGPU_WITH_DRIVER(cuDeviceGetCount, cudaGetDeviceCount, 1);
 
-CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  return with_driver(__func__, [&] {
-    if (device == nullptr) refuse();
-    if (!Runtime::get().has_device(ordinal)) refuse(cudaErrorInvalidDevice);
-    *device = ordinal;
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGet, CUdevice* device, int ordinal) {
+  if (device == nullptr) refuse();
+  runtime.known_device(ordinal);
+  *device = ordinal;
 }
 
-CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (name == nullptr || length < 1) refuse();
-    const auto copied = asked.name.copy(name, static_cast<std::size_t>(length) - 1);
-    name[copied] = '\0';
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGetName, char* name, int length, CUdevice device) {
+  const vgpu::Device& asked = runtime.known_device(device);
+  if (name == nullptr || length < 1) refuse();
+  const auto copied = asked.name.copy(name, static_cast<std::size_t>(length) - 1);
+  name[copied] = '\0';
 }
 
-CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device& asked) {
-    store(uuid, vgpu::runtime::properties_of(asked).uuid);
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGetUuid, CUuuid* uuid, CUdevice device) {
+  store(uuid, vgpu::runtime::properties_of(runtime.known_device(device)).uuid);
 }
 
 VGPU_BY(cuDeviceGetUuid_v2, 2, cuDeviceGetUuid(a0, a1));
 
-CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
-  return about(__func__, device,
-               [&](const vgpu::Device& asked) { store(bytes, asked.memory_bytes); });
+VGPU_WITHOUT_CONTEXT(cuDeviceTotalMem_v2, size_t* bytes, CUdevice device) {
+  store(bytes, runtime.known_device(device).memory_bytes);
 }
 
-CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device& asked) {
-    auto known = driver_attribute(asked, attribute);
-    if (!known) {
-      known = vgpu::runtime::attribute_of(asked,
-                                          static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
-    }
-    if (!known) refuse();
-    store(value, *known);
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGetAttribute, int* value, CUdevice_attribute attribute,
+                     CUdevice device) {
+  const vgpu::Device& asked = runtime.known_device(device);
+  auto known = driver_attribute(asked, attribute);
+  if (!known) {
+    known = vgpu::runtime::attribute_of(asked,
+                                        static_cast<cudaDeviceAttr>(static_cast<int>(attribute)));
+  }
+  if (!known) refuse();
+  store(value, *known);
 }
 
-CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (major == nullptr || minor == nullptr) refuse();
-    *major = asked.major;
-    *minor = asked.minor;
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceComputeCapability, int* major, int* minor, CUdevice device) {
+  const vgpu::Device& asked = runtime.known_device(device);
+  if (major == nullptr || minor == nullptr) refuse();
+  *major = asked.major;
+  *minor = asked.minor;
 }
 
-CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device& asked) {
-    if (properties == nullptr) refuse();
-    const cudaDeviceProp all = vgpu::runtime::properties_of(asked);
-    properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
-    std::copy(std::begin(all.maxThreadsDim), std::end(all.maxThreadsDim),
-              properties->maxThreadsDim);
-    std::copy(std::begin(all.maxGridSize), std::end(all.maxGridSize), properties->maxGridSize);
-    properties->sharedMemPerBlock = static_cast<int>(all.sharedMemPerBlock);
-    properties->totalConstantMemory = static_cast<int>(all.totalConstMem);
-    properties->SIMDWidth = all.warpSize;
-    properties->memPitch = static_cast<int>(all.memPitch);
-    properties->regsPerBlock = all.regsPerBlock;
-    properties->clockRate = asked.clock_khz;
-    properties->textureAlign = static_cast<int>(all.textureAlignment);
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGetProperties, CUdevprop* properties, CUdevice device) {
+  const vgpu::Device& asked = runtime.known_device(device);
+  if (properties == nullptr) refuse();
+  const cudaDeviceProp all = vgpu::runtime::properties_of(asked);
+  properties->maxThreadsPerBlock = all.maxThreadsPerBlock;
+  std::ranges::copy(all.maxThreadsDim, properties->maxThreadsDim);
+  std::ranges::copy(all.maxGridSize, properties->maxGridSize);
+  properties->sharedMemPerBlock = static_cast<int>(all.sharedMemPerBlock);
+  properties->totalConstantMemory = static_cast<int>(all.totalConstMem);
+  properties->SIMDWidth = all.warpSize;
+  properties->memPitch = static_cast<int>(all.memPitch);
+  properties->regsPerBlock = all.regsPerBlock;
+  properties->clockRate = asked.clock_khz;
+  properties->textureAlign = static_cast<int>(all.textureAlignment);
 }
 
 VGPU_WITH_DRIVER(cuDeviceGetPCIBusId, cudaDeviceGetPCIBusId, 3);
@@ -126,11 +107,11 @@ VGPU_WITH_DRIVER(cuDeviceGetByPCIBusId, cudaDeviceGetByPCIBusId, 2);
 VGPU_WITH_DRIVER(cuDeviceCanAccessPeer, cudaDeviceCanAccessPeer, 3);
 VGPU_WITH_DRIVER(cuDeviceGetP2PAttribute, cudaDeviceGetP2PAttribute, 4);
 
-CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType type, CUdevice device) {
-  return about(__func__, device, [&](const vgpu::Device&) {
-    if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) refuse();
-    store(supported, 0);
-  });
+VGPU_WITHOUT_CONTEXT(cuDeviceGetExecAffinitySupport, int* supported, CUexecAffinityType type,
+                     CUdevice device) {
+  runtime.known_device(device);
+  if (type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX) refuse();
+  store(supported, 0);
 }
 
 VGPU_WITH_DRIVER(cuDeviceGetDefaultMemPool, cudaDeviceGetDefaultMemPool, 2);

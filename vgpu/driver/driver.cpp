@@ -124,19 +124,10 @@ CUresult cuGetErrorString(CUresult code, const char** text) {
 // Works before cuInit.
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  constexpr cuuint64_t kKnown =
-      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (symbol == nullptr || function == nullptr || (flags & ~kKnown) != 0 || flags == kKnown ||
-      version > CUDA_VERSION)
-    return CUDA_ERROR_INVALID_VALUE;
-  const auto found = vgpu::runtime::find_driver_function(
-      symbol, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0);
-  *function = found.address;
-  if (status != nullptr) {
-    *status = found.address != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
-              : found.known            ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-                                       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  }
+  if (version > CUDA_VERSION) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = vgpu::runtime::find_driver_function(symbol, function, version, flags);
+  if (!found) return CUDA_ERROR_INVALID_VALUE;
+  if (status != nullptr) *status = static_cast<CUdriverProcAddressQueryResult>(*found);
   return CUDA_SUCCESS;
 }
 

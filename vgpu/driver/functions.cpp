@@ -146,16 +146,14 @@ VGPU_WITHOUT_LOCK(cuFuncSetAttribute, CUfunction function, CUfunction_attribute 
 
 VGPU_IN_DRIVER(cuKernelGetAttribute, int* value, CUfunction_attribute attribute, CUkernel kernel,
                CUdevice device) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   put_attribute(runtime, "cuKernelGetAttribute", value, attribute, kernel);
 }
 
-CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
-                              CUdevice device) {
-  return with_driver(__func__, [&] {
-    if (!Runtime::get().has_device(device)) refuse(cudaErrorInvalidDevice);
-    return set_attribute(attribute, value, kernel);
-  });
+VGPU_WITHOUT_CONTEXT(cuKernelSetAttribute, CUfunction_attribute attribute, int value,
+                     CUkernel kernel, CUdevice device) {
+  runtime.known_device(device);
+  set_attribute(attribute, value, kernel);
 }
 
 VGPU_IN_DRIVER(cuFuncGetName, const char** name, CUfunction function) {

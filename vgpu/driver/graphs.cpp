@@ -3,7 +3,6 @@
 #include <tuple>
 #include <utility>
 
-#include "driver/api.hpp"
 #include "driver/structures.hpp"
 
 using namespace vgpu::driver;

@@ -11,11 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "devices/read_file.hpp"
 #include "driver/jit_log.hpp"
 #include "ptx/parse/ast.hpp"
 #include "ptx/parse/linker.hpp"
-#include "runtime/image/image.hpp"
 
 using namespace vgpu::driver;
 namespace image = vgpu::image;

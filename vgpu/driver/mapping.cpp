@@ -171,7 +171,7 @@ void check(const Runtime& runtime, const CUmemAllocationProp* wanted) {
            "cudaMemCreate: only memory of a device is implemented, for this process or as a "
            "file descriptor");
   }
-  if (!runtime.has_device(wanted->location.id)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(wanted->location.id);
 }
 
 CUmemGenericAllocationHandle add(std::shared_ptr<Physical> memory) {

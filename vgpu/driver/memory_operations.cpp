@@ -4,7 +4,6 @@
 
 #include "driver/api.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/runtime.hpp"
 
 using namespace vgpu::driver;
 using vgpu::runtime::MemoryOperation;

@@ -70,8 +70,8 @@ VGPU_BY(cuModuleLoadFatBinary, 2, load_data(__func__, a0, a1, no_log()));
 
 VGPU_WITH_CONTEXT(cuModuleUnload, cudaLibraryUnload, 1);
 
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
-  return with_driver(__func__, [&] { store(mode, CU_MODULE_LAZY_LOADING); });
+VGPU_WITHOUT_CONTEXT(cuModuleGetLoadingMode, CUmoduleLoadingMode* mode) {
+  store(mode, CU_MODULE_LAZY_LOADING);
 }
 
 VGPU_WITHOUT_LOCK(cuModuleGetFunction, CUfunction* function, CUmodule module, const char* name) {

@@ -41,22 +41,29 @@ const EntryPoint kEntryPoints[] = {
 
 }  // namespace
 
-// Returns the newest form for that version or an older one. If `per_thread` is set and the function
-// has per-thread forms, only these are considered.
-DriverFunction find_driver_function(std::string_view name, int version, bool per_thread) {
+// The newest form for that version or an older one. If the per-thread default stream is asked for
+// and the function has per-thread forms, only these are considered.
+std::optional<int> find_driver_function(const char* name, void** function, int version,
+                                        unsigned long long flags) {
+  constexpr unsigned long long kLegacy = 1, kPerThread = 2;
+  constexpr int kFound = 0, kUnknown = 1, kNewerOnly = 2;
+  if (name == nullptr || function == nullptr || flags >= (kLegacy | kPerThread))
+    return std::nullopt;
+  const bool per_thread = flags == kPerThread;
   const auto named = [&](const EntryPoint& entry) { return entry.name == name; };
   const bool has_per_thread = std::ranges::any_of(
       kEntryPoints, [&](const EntryPoint& entry) { return named(entry) && entry.per_thread; });
-  DriverFunction found;
-  int found_version = 0;
+  *function = nullptr;
+  int found_version = 0, result = kUnknown;
   for (const EntryPoint& entry : kEntryPoints) {
     if (!named(entry) || entry.per_thread != (per_thread && has_per_thread)) continue;
-    found.known = true;
+    if (result == kUnknown) result = kNewerOnly;
     if (entry.version > version || entry.version <= found_version) continue;
-    found.address = reinterpret_cast<void*>(entry.address);
+    *function = reinterpret_cast<void*>(entry.address);
     found_version = entry.version;
+    result = kFound;
   }
-  return found;
+  return result;
 }
 
 }  // namespace vgpu::runtime

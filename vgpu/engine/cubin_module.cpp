@@ -15,7 +15,6 @@
 #include "ir/provided.hpp"
 #include "memory/memory.hpp"
 #include "sass/decode/decode.hpp"
-#include "sass/elf/cubin.hpp"
 #include "sass/elf/lines.hpp"
 #include "sass/lower/lower.hpp"
 

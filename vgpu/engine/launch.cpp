@@ -8,7 +8,6 @@
 #include "check/checks.hpp"
 #include "count/report.hpp"
 #include "engine/kernel.hpp"
-#include "ir/findings.hpp"
 #include "machine/device_runtime.hpp"
 #include "machine/grid.hpp"
 #include "memory/image.hpp"

@@ -11,8 +11,6 @@
 #include "ir/texture.hpp"
 #include "machine/fault.hpp"
 #include "texture/fetch.hpp"
-#include "texture/surface.hpp"
-#include "texture/texel.hpp"
 
 namespace vgpu::machine {
 namespace {

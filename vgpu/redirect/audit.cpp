@@ -14,7 +14,6 @@
 #include <string>
 #include <string_view>
 
-#include "redirect/cuda_file.hpp"
 #include "redirect/patch.hpp"
 
 namespace {

@@ -11,7 +11,6 @@
 #include "runtime/driver_function.hpp"
 #include "runtime/graph/capture.hpp"
 #include "runtime/launch.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {
@@ -58,15 +57,6 @@ using namespace vgpu::runtime;
 
 namespace {
 
-// Calls body(runtime, device), or returns cudaErrorInvalidDevice.
-template <class Body>
-cudaError_t about_device(int ordinal, Body body) {
-  return query([&](Runtime& runtime) {
-    if (!runtime.has_device(ordinal)) refuse(cudaErrorInvalidDevice);
-    body(runtime, runtime.settings.devices[static_cast<std::size_t>(ordinal)]);
-  });
-}
-
 bool valid_limit(const Runtime& runtime, cudaLimit limit) {
   return limit >= 0 && static_cast<std::size_t>(limit) < runtime.limits.size();
 }
@@ -82,18 +72,10 @@ constexpr int kVersion = CUDART_VERSION;
 cudaError_t find_driver_entry(const char* symbol, void** function, int version,
                               unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return query([&](Runtime&) {
-    constexpr unsigned long long kKnown = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
-    if (symbol == nullptr || function == nullptr || (flags & ~kKnown) != 0 || flags == kKnown ||
-        version > kVersion)
-      refuse();
-    const DriverFunction found = vgpu::runtime::find_driver_function(
-        symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
-    *function = found.address;
-    if (status != nullptr) {
-      *status = found.address != nullptr ? cudaDriverEntryPointSuccess
-                : found.known            ? cudaDriverEntryPointVersionNotSufficent
-                                         : cudaDriverEntryPointSymbolNotFound;
-    }
+    if (version > kVersion) refuse();
+    const auto found = vgpu::runtime::find_driver_function(symbol, function, version, flags);
+    if (!found) refuse();
+    if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(*found);
   });
 }
 
@@ -109,18 +91,15 @@ cudaError_t cudaGetDevice(int* device) {
   return query_for(device, [&](Runtime&) { return Runtime::ordinal(); });
 }
 
-cudaError_t cudaSetDevice(int device) {
-  return about_device(device, [&](Runtime& runtime, const vgpu::Device&) {
-    Context& primary = runtime.contexts.primary(device);
-    primary.used = true;
-    primary.destroyed = false;
-    set_context(&primary);
-  });
+VGPU_QUERY(cudaSetDevice, int device) {
+  runtime.known_device(device);
+  Context& primary = runtime.contexts.primary(device);
+  primary.used = true;
+  primary.destroyed = false;
+  set_context(&primary);
 }
 
-cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return about_device(device, [](Runtime&, const vgpu::Device&) {});
-}
+VGPU_QUERY(cudaInitDevice, int device, unsigned, unsigned) { runtime.known_device(device); }
 
 VGPU_QUERY(cudaSetValidDevices, int* devices, int count) {
   if (devices == nullptr || count < 0) refuse();
@@ -141,27 +120,22 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return query_for(flags, [&](Runtime&) { return cudaDeviceMapHost; });
 }
 
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
-    if (properties == nullptr) refuse();
-    *properties = properties_of(asked);
-  });
+VGPU_QUERY(cudaGetDeviceProperties, cudaDeviceProp* properties, int device) {
+  const vgpu::Device& asked = runtime.known_device(device);
+  if (properties == nullptr) refuse();
+  *properties = properties_of(asked);
 }
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
-    const auto known = attribute_of(asked, attribute);
-    if (value == nullptr || !known) refuse();
-    *value = *known;
-  });
+VGPU_QUERY(cudaDeviceGetAttribute, int* value, cudaDeviceAttr attribute, int device) {
+  const auto known = attribute_of(runtime.known_device(device), attribute);
+  if (value == nullptr || !known) refuse();
+  *value = *known;
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return about_device(device, [&](Runtime&, const vgpu::Device& asked) {
-    const std::string id = vgpu::pci_bus_id(asked.place);
-    if (text == nullptr || length <= static_cast<int>(id.size())) refuse();
-    std::strcpy(text, id.c_str());
-  });
+VGPU_QUERY(cudaDeviceGetPCIBusId, char* text, int length, int device) {
+  const std::string id = vgpu::pci_bus_id(runtime.known_device(device).place);
+  if (text == nullptr || length <= static_cast<int>(id.size())) refuse();
+  std::strcpy(text, id.c_str());
 }
 
 VGPU_QUERY(cudaDeviceGetByPCIBusId, int* device, const char* text) {
@@ -187,7 +161,7 @@ VGPU_CALL(cudaDeviceEnablePeerAccess, int peer, unsigned flags) {
 }
 
 VGPU_CALL(cudaDeviceDisablePeerAccess, int peer) {
-  if (!runtime.has_device(peer)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(peer);
   if (peers().erase({Runtime::ordinal(), peer}) == 0) refuse(cudaErrorPeerAccessNotEnabled);
 }
 
@@ -322,13 +296,11 @@ VGPU_QUERY(cudaDeviceGetP2PAttribute, int* value, cudaDeviceP2PAttr attribute, i
 }
 
 // Graphs reserve no memory beyond that of their nodes.
-VGPU_CALL(cudaDeviceGraphMemTrim, int device) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
-}
+VGPU_CALL(cudaDeviceGraphMemTrim, int device) { runtime.known_device(device); }
 
 VGPU_CALL(cudaDeviceGetGraphMemAttribute, int device, cudaGraphMemAttributeType attribute,
           void* value) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
       attribute > cudaGraphMemAttrReservedMemHigh) {
     refuse();
@@ -339,7 +311,7 @@ VGPU_CALL(cudaDeviceGetGraphMemAttribute, int device, cudaGraphMemAttributeType 
 
 VGPU_CALL(cudaDeviceSetGraphMemAttribute, int device, cudaGraphMemAttributeType attribute,
           void* value) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   const bool high =
       attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
   if (value == nullptr || !high) refuse();

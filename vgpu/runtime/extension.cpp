@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "runtime/check_report.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
 
 using namespace vgpu::runtime;

@@ -9,7 +9,6 @@
 #include "engine/image_module.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/occupancy.hpp"
-#include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 
@@ -197,7 +196,7 @@ VGPU_CALL(cudaFuncSetAttribute, const void* handle, cudaFuncAttribute attribute,
 
 VGPU_CALL(cudaKernelSetAttributeForDevice, cudaKernel_t kernel, cudaFuncAttribute attribute,
           int value, int device) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   set_attribute(runtime, kernel, attribute, value);
 }
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "runtime/graph/capture.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {

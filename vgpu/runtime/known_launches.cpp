@@ -8,7 +8,6 @@
 #include "engine/kernel.hpp"
 #include "machine/sums.hpp"
 #include "memory/content_hash.hpp"
-#include "memory/host_room.hpp"
 
 namespace vgpu::runtime {
 namespace {

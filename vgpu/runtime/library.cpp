@@ -8,10 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "devices/read_file.hpp"
-#include "engine/engine.hpp"
 #include "runtime/allocations.hpp"
-#include "runtime/image/image.hpp"
 #include "runtime/library.hpp"
 
 namespace vgpu::runtime {

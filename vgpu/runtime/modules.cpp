@@ -13,7 +13,6 @@
 #include "engine/image_module.hpp"
 #include "engine/kernel.hpp"
 #include "ptx/parse/linker.hpp"
-#include "runtime/api.hpp"
 #include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {

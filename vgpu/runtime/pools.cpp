@@ -128,7 +128,7 @@ using PoolOf = cudaMemPool_t (Pools::*)(int device);
 cudaError_t pool_of(cudaMemPool_t* pool, int device, PoolOf of) {
   return call([&](Runtime& runtime) {
     if (pool == nullptr) refuse();
-    if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+    runtime.known_device(device);
     *pool = (runtime.pools.*of)(device);
   });
 }
@@ -148,7 +148,7 @@ VGPU_BY(cudaDeviceGetDefaultMemPool, 2, pool_of(a0, a1, &Pools::default_of));
 VGPU_BY(cudaDeviceGetMemPool, 2, pool_of(a0, a1, &Pools::current_of));
 
 VGPU_CALL(cudaDeviceSetMemPool, int device, cudaMemPool_t pool) {
-  if (!runtime.has_device(device)) refuse(cudaErrorInvalidDevice);
+  runtime.known_device(device);
   if (runtime.pools.known(pool).device != device) refuse();
   runtime.pools.set_current(device, pool);
 }

@@ -103,6 +103,10 @@ class Runtime {
   bool has_device(int number) const {
     return number >= 0 && static_cast<std::size_t>(number) < settings.devices.size();
   }
+  const Device& known_device(int number) const {  // refuses others
+    if (!has_device(number)) refuse(cudaErrorInvalidDevice);
+    return settings.devices[static_cast<std::size_t>(number)];
+  }
 
  private:
   Runtime();

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <utility>
-
-#include "devices/device_file.hpp"
 
 namespace vgpu {
 namespace {
@@ -39,6 +38,22 @@ template <class T>
 bool is_number(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// What the C library would take for something else, or would need much stack or memory for.
+std::string refusal(std::string_view text) {
+  constexpr std::size_t kMostCharacters = 1000;
+  constexpr std::string_view kEscapes = "wWsSbB<>";
+  if (text.size() > kMostCharacters) return "longer than 1000 characters";
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with("){") || text.substr(at).starts_with("}{"))
+      return "{ } can only follow a character or a set";
+    if (text[at] != '\\' || ++at == text.size()) continue;
+    if (std::isalnum(static_cast<unsigned char>(text[at])) != 0 &&
+        kEscapes.find(text[at]) == kEscapes.npos)
+      return std::string("\\") + text[at] + " is not known";
+  }
+  return "";
 }
 
 }  // namespace
@@ -277,6 +292,27 @@ Settings settings_from(Lookup environment) {
   settings.counters_file = value("VGPU_COUNTERS");
   settings.counters_claims = value("VGPU_COUNTERS_CLAIMS");
   return settings;
+}
+
+std::string Pattern::parse(const std::string& text) {
+  if (std::string why = refusal(text); !why.empty()) return why;
+  auto* const regex = new regex_t;
+  const int error = regcomp(regex, text.c_str(), REG_EXTENDED | REG_NOSUB);
+  if (error == 0) {
+    compiled_.reset(regex, [](regex_t* mine) {
+      regfree(mine);
+      delete mine;
+    });
+    return "";
+  }
+  std::array<char, 100> message{};
+  regerror(error, regex, message.data(), message.size());
+  delete regex;
+  return message.data();
+}
+
+bool Pattern::found_in(const std::string& text) const {
+  return compiled_ == nullptr || regexec(compiled_.get(), text.c_str(), 0, nullptr, 0) == 0;
 }
 
 }  // namespace vgpu

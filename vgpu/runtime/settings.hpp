@@ -31,7 +31,10 @@
 //   VGPU_VERBOSE   1: also say how many launches reused results
 //   VGPU_REPORT    file to which every failed check is reported (check_report.hpp)
 #pragma once
+#include <regex.h>
+
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,9 +42,21 @@
 
 #include "devices/devices.hpp"
 #include "engine/engine.hpp"
-#include "runtime/pattern.hpp"
 
 namespace vgpu {
+
+// Regular expressions for names: POSIX's extended ones, as `grep -E` takes them. The C library
+// matches in time proportional to the text; std::regex uses a stack frame per character and can
+// take exponential time.
+class Pattern {
+ public:
+  // Returns "" or the error in the text. A pattern that was not parsed matches everything.
+  std::string parse(const std::string& text);
+  bool found_in(const std::string& text) const;
+
+ private:
+  std::shared_ptr<const regex_t> compiled_;
+};
 
 // Bounds, alignment and use after free of global and shared memory are always checked, because a
 // faulty kernel would otherwise crash the host process.

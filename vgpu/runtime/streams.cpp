@@ -6,7 +6,6 @@
 
 #include "runtime/device_properties.hpp"
 #include "runtime/graph/capture.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {

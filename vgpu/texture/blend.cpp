@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/blend.hpp"
+#include "texture/filter.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
-
-#include "texture/texel.hpp"
 
 namespace vgpu {
 namespace {

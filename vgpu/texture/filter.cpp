@@ -2,12 +2,8 @@
 // Fetches: the texels that a filter takes, and their weighted sum.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "texture/address.hpp"
-#include "texture/blend.hpp"
-#include "texture/fetch.hpp"
-#include "texture/texel.hpp"
+#include "texture/filter.hpp"
 
 namespace vgpu {
 namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/surface.hpp"
+#include "texture/fetch.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
-#include "texture/texel.hpp"
 
 namespace vgpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/texel.hpp"
+#include "texture/fetch.hpp"
 
 #include <algorithm>
 #include <bit>

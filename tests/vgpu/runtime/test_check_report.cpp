@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-#include "app/rules.hpp"
+#include "app/conclusion.hpp"
 #include "ir/fault.hpp"
 #include "runtime/check_report.hpp"
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "devices/device_file.hpp"
+#include "devices/devices.hpp"
 #include "runtime/settings.hpp"
 
 namespace vgpu {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "app/inspect.hpp"
+#include "app/process.hpp"
 
 namespace vgpu::app {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/pattern.hpp"
+#include "runtime/settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "texture/blend.hpp"
 #include "texture/fetch.hpp"
-#include "texture/texel.hpp"
+#include "texture/filter.hpp"
 
 namespace vgpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "texture/surface.hpp"
+#include "texture/fetch.hpp"
 
 namespace vgpu {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "blas/lt/descriptors.hpp"
 #include "blas/product.hpp"
-#include "blas/scales.hpp"
 
 namespace vgpu::blas::lt {
 namespace {

@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "ir/fault.hpp"
-#include "ptx/lower/lower.hpp"
-#include "ptx/lower/passes.hpp"
 
 #include <fmt/format.h>
 

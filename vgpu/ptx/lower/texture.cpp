@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tex, tld4, txq, suld, sust, sured, suq. Objects are given by handle: texture references do not
 // exist since CUDA 12.
-#include "ir/texture.hpp"
-
 #include <utility>
 
 #include <fmt/format.h>

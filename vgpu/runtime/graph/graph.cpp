@@ -11,7 +11,6 @@
 #include "runtime/copies.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/memory_operations.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace vgpu::runtime {

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 
-#include "runtime/graph/graph.hpp"
 #include "runtime/graph/parameters.hpp"
 #include "runtime/runtime.hpp"
 

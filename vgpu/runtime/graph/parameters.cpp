@@ -7,7 +7,6 @@
 
 #include "runtime/copies.hpp"
 #include "runtime/memory_operations.hpp"
-#include "runtime/runtime.hpp"
 
 namespace vgpu::runtime {
 namespace {

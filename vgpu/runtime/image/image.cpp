@@ -3,7 +3,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/image/image.hpp"
 #include "sass/elf/cubin.hpp"

@@ -4,7 +4,6 @@
 // executes them once.
 #include <optional>
 
-#include "ir/bulk.hpp"
 #include "ir/wgmma.hpp"
 #include "sass/lower/lower.hpp"
 
