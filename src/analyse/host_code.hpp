@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/control_flow.hpp"
+#include "ir/schedule.hpp"
 
 namespace ladder::analyse {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "blas/triangular.hpp"
+#include "blas/vectors.hpp"
 
 namespace vgpu::blas {
 namespace {
@@ -101,6 +101,15 @@ std::int64_t factorise(const Matrix<W>& a, const Integers& pivots) {
   return singular;
 }
 
+// The number, from 1, of the first diagonal element that is 0; 0 if there is none.
+template <class W>
+std::int64_t first_zero(const Matrix<W>& a) {
+  for (std::int64_t k = 0; k < a.columns; ++k) {
+    if (a.at(k, k) == W{0}) return k + 1;
+  }
+  return 0;
+}
+
 // The x of op(T) x = b in b's place, of a triangle of `a`.
 template <class W>
 void solve_triangle(const Matrix<W>& a, std::int64_t n, bool lower, bool unit, cublasOperation_t op,
@@ -170,105 +179,119 @@ void reflect(const Matrix<W>& a, W* tau) {
   a.mark();
 }
 
-template <class W>
-cublasStatus_t getrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
-                     const Integers& pivots, const Integers& info) {
-  return for_each(name, handle, a.valid(), std::tie(a, pivots, info),
-                  [=](std::int64_t i) { info.set(i, factorise(a[i], pivots.of(i, a.rows))); });
+template <class C>
+cublasStatus_t getrf(const char* name, cublasHandle_t handle, int n, C* const* a, int lda,
+                     int* pivots, int* info, int count) {
+  const Batch matrices(a, count, n, n, lda);
+  const Integers places(pivots, std::int64_t{n} * count), singular(info, count);
+  return for_each(
+      name, handle, matrices.valid(), std::tie(matrices, places, singular),
+      [=](std::int64_t i) { singular.set(i, factorise(matrices[i], places.of(i, n))); });
 }
 
 // `info` is the host's: what is wrong with the arguments.
-template <class W>
-cublasStatus_t getrs(const char* name, cublasHandle_t handle, cublasOperation_t op,
-                     const Batch<W>& a, const Integers& pivots, const Batch<W>& b, int* info) {
-  const bool valid = a.valid() && b.valid() && info != nullptr;
-  if (info != nullptr) *info = !a.valid() ? -5 : !b.valid() ? -8 : 0;
-  return for_each(name, handle, valid, std::tie(a, pivots, b), [=](std::int64_t i) {
-    for (std::int64_t j = 0; j < b.columns; ++j)
-      solve_factored(a[i], pivots.of(i, a.rows), op, &b[i].at(0, j));
-    b[i].mark();
+template <class C>
+cublasStatus_t getrs(const char* name, cublasHandle_t handle, cublasOperation_t op, int n,
+                     int columns, const C* const* a, int lda, const int* pivots, C* const* b,
+                     int ldb, int* info, int count) {
+  const Batch factors(a, count, n, n, lda), x(b, count, n, columns, ldb);
+  const Integers places(pivots, std::int64_t{n} * count);
+  const bool valid = factors.valid() && x.valid() && info != nullptr;
+  if (info != nullptr) *info = !factors.valid() ? -5 : !x.valid() ? -8 : 0;
+  return for_each(name, handle, valid, std::tie(factors, places, x), [=](std::int64_t i) {
+    for (std::int64_t j = 0; j < columns; ++j)
+      solve_factored(factors[i], places.of(i, n), op, &x[i].at(0, j));
+    x[i].mark();
   });
 }
 
-template <class W>
-cublasStatus_t getri(const char* name, cublasHandle_t handle, const Batch<W>& a,
-                     const Integers& pivots, const Batch<W>& inverse, const Integers& info) {
-  return for_each(name, handle, a.valid() && inverse.valid(), std::tie(a, pivots, inverse, info),
-                  [=](std::int64_t i) {
-                    std::int64_t singular = 0;
-                    for (std::int64_t k = a.rows; k-- > 0;) {
-                      if (a[i].at(k, k) == W{0}) singular = k + 1;
-                    }
-                    if (singular == 0) invert_factored(a[i], pivots.of(i, a.rows), inverse[i]);
-                    info.set(i, singular);
+template <class C>
+cublasStatus_t getri(const char* name, cublasHandle_t handle, int n, const C* const* a, int lda,
+                     const int* pivots, C* const* c, int ldc, int* info, int count) {
+  const Batch factors(a, count, n, n, lda), inverse(c, count, n, n, ldc);
+  const Integers places(pivots, std::int64_t{n} * count), singular(info, count);
+  return for_each(name, handle, factors.valid() && inverse.valid(),
+                  std::tie(factors, places, inverse, singular), [=](std::int64_t i) {
+                    const std::int64_t zero = first_zero(factors[i]);
+                    if (zero == 0) invert_factored(factors[i], places.of(i, n), inverse[i]);
+                    singular.set(i, zero);
                   });
 }
 
-constexpr std::int64_t kMostInverted = 32;
-
-template <class W>
-cublasStatus_t matinv(const char* name, cublasHandle_t handle, const Batch<W>& a,
-                      const Batch<W>& inverse, const Integers& info) {
-  return for_each(
-      name, handle, a.valid() && inverse.valid() && a.rows <= kMostInverted,
-      std::tie(a, inverse, info), [=](std::int64_t i) {
-        std::vector<W> factors;
-        for (std::int64_t j = 0; j < a.rows; ++j)
-          factors.insert(factors.end(), &a[i].at(0, j), &a[i].at(0, j) + a.rows);
-        // In the host's memory, so that nothing of it is marked.
-        std::vector<int> pivots(a.rows);
-        const Matrix<W> copy{factors.data(), a.rows, a.rows, std::max<std::int64_t>(1, a.rows)};
-        const Integers places(pivots.data(), a.rows);
-        const std::int64_t singular = factorise(copy, places);
-        if (singular == 0) invert_factored(copy, places, inverse[i]);
-        info.set(i, singular);
-      });
+template <class C>
+cublasStatus_t matinv(const char* name, cublasHandle_t handle, int n, const C* const* a, int lda,
+                      C* const* c, int ldc, int* info, int count) {
+  using W = Number<C>;
+  constexpr int kMost = 32;
+  const Batch matrices(a, count, n, n, lda), inverse(c, count, n, n, ldc);
+  const Integers singular(info, count);
+  return for_each(name, handle, matrices.valid() && inverse.valid() && n <= kMost,
+                  std::tie(matrices, inverse, singular), [=](std::int64_t i) {
+                    std::vector<W> factors;
+                    for (std::int64_t j = 0; j < n; ++j)
+                      factors.insert(factors.end(), &matrices[i].at(0, j),
+                                     &matrices[i].at(0, j) + n);
+                    // In the host's memory, so that nothing of it is marked.
+                    std::vector<int> pivots(n);
+                    const Matrix<W> copy{factors.data(), n, n, std::max(1, n)};
+                    const Integers places(pivots.data(), n);
+                    const std::int64_t zero = factorise(copy, places);
+                    if (zero == 0) invert_factored(copy, places, inverse[i]);
+                    singular.set(i, zero);
+                  });
 }
 
-template <class W>
-cublasStatus_t geqrf(const char* name, cublasHandle_t handle, const Batch<W>& a,
-                     const Batch<W>& tau, int* info) {
-  if (info != nullptr) *info = a.valid() ? 0 : -4;
-  return for_each(name, handle, a.valid() && info != nullptr, std::tie(a, tau),
+template <class C>
+cublasStatus_t geqrf(const char* name, cublasHandle_t handle, int m, int n, C* const* a, int lda,
+                     C* const* tau, int* info, int count) {
+  const int least = std::max(0, std::min(m, n));
+  const Batch matrices(a, count, m, n, lda), factors(tau, count, least, 1, std::max(1, least));
+  if (info != nullptr) *info = matrices.valid() ? 0 : -4;
+  return for_each(name, handle, matrices.valid() && info != nullptr, std::tie(matrices, factors),
                   [=](std::int64_t i) {
-                    reflect(a[i], tau[i].data);
-                    tau[i].mark();
+                    reflect(matrices[i], factors[i].data);
+                    factors[i].mark();
                   });
 }
 
 // The x of least |A x - c| in the first rows of c, A with at least as many rows as columns.
-template <class W>
-cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t op,
-                    const Batch<W>& a, const Batch<W>& c, int* info, const Integers& singular) {
-  if (op != CUBLAS_OP_N || a.rows < a.columns)
+template <class C>
+cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t op, int m, int n,
+                    int columns, C* const* a, int lda, C* const* c, int ldc, int* info,
+                    int* singular, int count) {
+  if (op != CUBLAS_OP_N || m < n)
     return refuse(name, "a transposed A, or one with more columns than rows");
-  if (info != nullptr) *info = !a.valid() ? -6 : !c.valid() ? -8 : 0;
-  return for_each(name, handle, a.valid() && c.valid() && info != nullptr, std::tie(a, c, singular),
-                  [=](std::int64_t i) {
-                    const Matrix<W> q = a[i], x = c[i];
-                    std::vector<W> tau(a.columns);
+  const Batch matrices(a, count, m, n, lda), results(c, count, m, columns, ldc);
+  const Integers zeros(singular, count);
+  if (info != nullptr) *info = !matrices.valid() ? -6 : !results.valid() ? -8 : 0;
+  return for_each(name, handle, matrices.valid() && results.valid() && info != nullptr,
+                  std::tie(matrices, results, zeros), [=](std::int64_t i) {
+                    const auto q = matrices[i], x = results[i];
+                    std::vector<Number<C>> tau(n);
                     reflect(q, tau.data());
-                    std::int64_t zero = 0;
-                    for (std::int64_t k = a.columns; k-- > 0;) {
-                      if (q.at(k, k) == W{0}) zero = k + 1;
-                    }
-                    singular.set(i, zero);
-                    for (std::int64_t j = 0; j < c.columns && zero == 0; ++j) {
-                      for (std::int64_t k = 0; k < a.columns; ++k)
+                    const std::int64_t zero = first_zero(q);
+                    zeros.set(i, zero);
+                    for (std::int64_t j = 0; j < columns && zero == 0; ++j) {
+                      for (std::int64_t k = 0; k < n; ++k)
                         apply_reflector(q, k, tau[k], &x.at(0, j));
-                      solve_triangle(q, a.columns, false, false, CUBLAS_OP_N, &x.at(0, j));
+                      solve_triangle(q, n, false, false, CUBLAS_OP_N, &x.at(0, j));
                     }
                     x.mark();
                   });
 }
 
-template <class W>
-cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t side,
-                    cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diagonal,
-                    const Scalar& alpha, const Batch<W>& a, const Batch<W>& b) {
-  return for_each(name, handle, a.valid() && b.valid() && alpha.valid(), std::tie(a, b),
-                  [=](std::int64_t i) {
-                    solve_system(side, fill, op, diagonal, alpha.value<W>(), a[i], b[i]);
+template <class C>
+cublasStatus_t trsmBatched(const char* name, cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diagonal,
+                           std::int64_t m, std::int64_t n, const C* alpha, const C* const* a,
+                           std::int64_t lda, C* const* b, std::int64_t ldb, std::int64_t count) {
+  const std::int64_t order = side == CUBLAS_SIDE_LEFT ? m : n;
+  const Scalar factor = number(handle, alpha);
+  const Batch triangles(a, count, order, order, lda), x(b, count, m, n, ldb);
+  return for_each(name, handle, triangles.valid() && x.valid() && factor.valid(),
+                  std::tie(triangles, x), [=](std::int64_t i) {
+                    solve_system(side, fill, op, diagonal, factor.value<Number<C>>(), triangles[i],
+                                 x[i]);
                   });
 }
 
@@ -277,52 +300,17 @@ cublasStatus_t trsm(const char* name, cublasHandle_t handle, cublasSideMode_t si
 
 using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
 
-#define VGPU_BATCHES(INT, SUFFIX, L, C)                                                            \
-  cublasStatus_t cublas##L##getrfBatched(cublasHandle_t handle, int n, C* const a[], int lda,      \
-                                         int* pivots, int* info, int count) {                      \
-    return getrf("cublas" #L "getrfBatched", handle, Batch(a, count, n, n, lda),                   \
-                 Integers(pivots, std::int64_t{n} * count), Integers(info, count));                \
-  }                                                                                                \
-  cublasStatus_t cublas##L##getrsBatched(                                                          \
-      cublasHandle_t handle, cublasOperation_t op, int n, int columns, const C* const a[],         \
-      int lda, const int* pivots, C* const b[], int ldb, int* info, int count) {                   \
-    return getrs("cublas" #L "getrsBatched", handle, op, Batch(a, count, n, n, lda),               \
-                 Integers(pivots, std::int64_t{n} * count), Batch(b, count, n, columns, ldb),      \
-                 info);                                                                            \
-  }                                                                                                \
-  cublasStatus_t cublas##L##getriBatched(cublasHandle_t handle, int n, const C* const a[],         \
-                                         int lda, const int* pivots, C* const c[], int ldc,        \
-                                         int* info, int count) {                                   \
-    return getri("cublas" #L "getriBatched", handle, Batch(a, count, n, n, lda),                   \
-                 Integers(pivots, std::int64_t{n} * count), Batch(c, count, n, n, ldc),            \
-                 Integers(info, count));                                                           \
-  }                                                                                                \
-  cublasStatus_t cublas##L##matinvBatched(cublasHandle_t handle, int n, const C* const a[],        \
-                                          int lda, C* const c[], int ldc, int* info, int count) {  \
-    return matinv("cublas" #L "matinvBatched", handle, Batch(a, count, n, n, lda),                 \
-                  Batch(c, count, n, n, ldc), Integers(info, count));                              \
-  }                                                                                                \
-  cublasStatus_t cublas##L##geqrfBatched(cublasHandle_t handle, int m, int n, C* const a[],        \
-                                         int lda, C* const tau[], int* info, int count) {          \
-    const int least = std::max(0, std::min(m, n));                                                 \
-    return geqrf("cublas" #L "geqrfBatched", handle, Batch(a, count, m, n, lda),                   \
-                 Batch(tau, count, least, 1, std::max(1, least)), info);                           \
-  }                                                                                                \
-  cublasStatus_t cublas##L##gelsBatched(cublasHandle_t handle, cublasOperation_t op, int m, int n, \
-                                        int columns, C* const a[], int lda, C* const c[], int ldc, \
-                                        int* info, int* singular, int count) {                     \
-    return gels("cublas" #L "gelsBatched", handle, op, Batch(a, count, m, n, lda),                 \
-                Batch(c, count, m, columns, ldc), info, Integers(singular, count));                \
-  }
-#define VGPU_TRSM_BATCHES(INT, SUFFIX, L, C)                                                     \
-  cublasStatus_t cublas##L##trsmBatched##SUFFIX(                                                 \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
-      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* const a[], INT lda,      \
-      C* const b[], INT ldb, INT count) {                                                        \
-    const INT order = side == CUBLAS_SIDE_LEFT ? m : n;                                          \
-    return trsm("cublas" #L "trsmBatched", handle, side, fill, op, diagonal,                     \
-                number(handle, alpha), Batch(a, count, order, order, lda),                       \
-                Batch(b, count, m, n, ldb));                                                     \
-  }
-VGPU_EACH_TYPE(VGPU_BATCHES, int, )
-VGPU_EACH(VGPU_TRSM_BATCHES)
+#define VGPU_OF_TYPE(L, NAME, COUNT) \
+  VGPU_BY(cublas##L##NAME##Batched, COUNT, NAME("cublas" #L#NAME "Batched", VGPU_ARGUMENTS_##COUNT))
+#define VGPU_BATCHED(NAME, COUNT) \
+  VGPU_OF_TYPE(S, NAME, COUNT);   \
+  VGPU_OF_TYPE(D, NAME, COUNT);   \
+  VGPU_OF_TYPE(C, NAME, COUNT);   \
+  VGPU_OF_TYPE(Z, NAME, COUNT)
+VGPU_BATCHED(getrf, 7);
+VGPU_BATCHED(getrs, 11);
+VGPU_BATCHED(getri, 9);
+VGPU_BATCHED(matinv, 8);
+VGPU_BATCHED(geqrf, 8);
+VGPU_BATCHED(gels, 12);
+VGPU_ROUTINE(trsmBatched, , 13);

@@ -24,26 +24,13 @@ cublasComputeType_t in_math_mode(cublasHandle_t handle, cublasComputeType_t comp
   return single && mode == CUBLAS_TF32_TENSOR_OP_MATH ? CUBLAS_COMPUTE_32F_FAST_TF32 : compute;
 }
 
-// The shape and the operations, which all have in common.
-struct Shape {
-  const char* function;
-  cublasOperation_t op_a, op_b;
-  std::int64_t m, n, k, batch;
-};
-
 cublasStatus_t gemm(cublasHandle_t handle, const Shape& shape, const void* alpha, const Operand& a,
                     const Operand& b, const void* beta, const Operand& c,
                     cublasComputeType_t compute) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const bool on_device = handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE;
   Product product;
-  product.function = shape.function;
-  product.op_a = shape.op_a;
-  product.op_b = shape.op_b;
-  product.m = shape.m;
-  product.n = shape.n;
-  product.k = shape.k;
-  product.batch = shape.batch;
+  static_cast<Shape&>(product) = shape;
   product.a = a;
   product.b = b;
   product.c = product.d = c;

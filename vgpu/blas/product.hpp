@@ -70,15 +70,18 @@ struct Operand {
   bool is_planar() const { return plane_offset != 0; }
 };
 
-struct Product {
+// What all products of a function have in common.
+struct Shape {
   const char* function = "";  // the entry point, for messages
   cublasOperation_t op_a{}, op_b{};
-  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+};
+
+struct Product : Shape {
   Scalar alpha, beta;
   const void* alphas = nullptr;  // instead of alpha: one for each row, in device memory
   Operand a, b, c, d;
   bool repeats_c = false;  // C's leading dimension may be 0: all columns, or rows, are the first
-  std::int64_t batch = 1;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cudaDataType scale_type = CUDA_R_32F;
   Epilogue epilogue;

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "blas/triangular.hpp"
+#include "blas/vectors.hpp"
 
 namespace vgpu::blas {
 namespace {
@@ -29,12 +29,16 @@ cublasStatus_t times_vector(const char* name, cublasHandle_t handle, bool valid,
                  });
 }
 
-template <class W>
-cublasStatus_t matrix_times_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
-                                   const Scalar& alpha, const Matrix<W>& a, const Vector<W>& x,
-                                   const Scalar& beta, const Vector<W>& y) {
-  const auto at = [=](std::int64_t i, std::int64_t j) { return element(a, op, i, j); };
-  return times_vector(name, handle, is_op(op) && a.valid(), alpha, a, at, x, beta, y);
+template <class C>
+cublasStatus_t gemv(const char* name, cublasHandle_t handle, cublasOperation_t op, std::int64_t m,
+                    std::int64_t n, const C* alpha, const C* a, std::int64_t lda, const C* x,
+                    std::int64_t incx, const C* beta, C* y, std::int64_t incy) {
+  const auto matrix = whole(a, m, n, lda);
+  const bool plain = op == CUBLAS_OP_N;
+  const auto at = [=](std::int64_t i, std::int64_t j) { return element(matrix, op, i, j); };
+  return times_vector(name, handle, is_op(op) && matrix.valid(), number(handle, alpha), matrix, at,
+                      elements(x, plain ? n : m, incx), number(handle, beta),
+                      elements(y, plain ? m : n, incy));
 }
 
 template <class W>
@@ -65,15 +69,20 @@ struct Band {
 template <class W>
 Band(W*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t) -> Band<W>;
 
-template <class W>
-cublasStatus_t band_times_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
-                                 const Scalar& alpha, const Band<W>& a, const Vector<W>& x,
-                                 const Scalar& beta, const Vector<W>& y) {
+template <class C>
+cublasStatus_t gbmv(const char* name, cublasHandle_t handle, cublasOperation_t op, std::int64_t m,
+                    std::int64_t n, std::int64_t below, std::int64_t above, const C* alpha,
+                    const C* a, std::int64_t lda, const C* x, std::int64_t incx, const C* beta,
+                    C* y, std::int64_t incy) {
+  const Band band{numbers(a), m, n, below, above, lda};
+  const bool plain = op == CUBLAS_OP_N;
   const auto at = [=](std::int64_t i, std::int64_t j) {
-    if (op == CUBLAS_OP_N) return a.at(i, j);
-    return op == CUBLAS_OP_C ? conjugate(a.at(j, i)) : a.at(j, i);
+    if (plain) return band.at(i, j);
+    return op == CUBLAS_OP_C ? conjugate(band.at(j, i)) : band.at(j, i);
   };
-  return times_vector(name, handle, is_op(op) && a.valid(), alpha, a, at, x, beta, y);
+  return times_vector(name, handle, is_op(op) && band.valid(), number(handle, alpha), band, at,
+                      elements(x, plain ? n : m, incx), number(handle, beta),
+                      elements(y, plain ? m : n, incy));
 }
 
 // x = op(T) x, or the x of op(T) x = b in b's place.
@@ -128,16 +137,22 @@ cublasStatus_t update(const char* name, cublasHandle_t handle, bool hermitian, b
                  });
 }
 
-// A += alpha x y^T, or y^H where `conjugated`.
-template <class W>
-cublasStatus_t outer(const char* name, cublasHandle_t handle, bool conjugated, const Scalar& alpha,
-                     const Vector<W>& x, const Vector<W>& y, const Matrix<W>& a) {
-  return enqueue(name, handle, a.valid() && x.step != 0 && y.step != 0 && alpha.valid(),
-                 std::tie(x, y, a), [=] {
-                   const W factor = alpha.value<W>();
+// A += alpha x y^T, or y^H.
+template <bool kConjugated, class C>
+cublasStatus_t ger(const char* name, cublasHandle_t handle, std::int64_t m, std::int64_t n,
+                   const C* alpha, const C* x, std::int64_t incx, const C* y, std::int64_t incy,
+                   C* a, std::int64_t lda) {
+  using W = Number<C>;
+  const Scalar scale = number(handle, alpha);
+  const auto left = elements(x, m, incx), right = elements(y, n, incy);
+  const auto sum = whole(a, m, n, lda);
+  return enqueue(name, handle, sum.valid() && incx != 0 && incy != 0 && scale.valid(),
+                 std::tie(left, right, sum), [=] {
+                   const W factor = scale.value<W>();
                    if (factor == W{0}) return;
-                   set_all(a, [&](std::int64_t i, std::int64_t j) {
-                     return a.at(i, j) + factor * x[i] * (conjugated ? conjugate(y[j]) : y[j]);
+                   set_all(sum, [&](std::int64_t i, std::int64_t j) {
+                     const W other = kConjugated ? conjugate(right[j]) : right[j];
+                     return sum.at(i, j) + factor * left[i] * other;
                    });
                  });
 }
@@ -189,28 +204,33 @@ cublasStatus_t rank_update(const char* name, cublasHandle_t handle, bool hermiti
 }
 
 // C = alpha op(T) B, or B op(T). C may be B.
-template <class W>
-cublasStatus_t triangular_product(const char* name, cublasHandle_t handle, cublasSideMode_t side,
-                                  cublasOperation_t op, cublasDiagType_t diagonal,
-                                  const Scalar& alpha, const Triangle<W>& t, const Matrix<W>& b,
-                                  const Matrix<W>& c) {
-  const bool left = side == CUBLAS_SIDE_LEFT;
-  return enqueue(
-      name, handle, is_op(op) && t.valid() && b.valid() && c.valid() && alpha.valid(),
-      std::tie(t, b, c), [=] {
-        const W factor = alpha.value<W>();
-        const bool unit = diagonal == CUBLAS_DIAG_UNIT;
-        std::vector<W> product;
-        for (std::int64_t j = 0; j < c.columns; ++j) {
-          for (std::int64_t i = 0; i < c.rows; ++i) {
-            W sum{};
-            for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
-              sum += left ? t.of(op, unit, i, l) * b.at(l, j) : b.at(i, l) * t.of(op, unit, l, j);
-            product.push_back(factor * sum);
-          }
-        }
-        set_all(c, [&](std::int64_t i, std::int64_t j) { return product[j * c.rows + i]; });
-      });
+template <class C>
+cublasStatus_t trmm(const char* name, cublasHandle_t handle, cublasSideMode_t side,
+                    cublasFillMode_t fill, cublasOperation_t op, cublasDiagType_t diagonal,
+                    std::int64_t m, std::int64_t n, const C* alpha, const C* a, std::int64_t lda,
+                    const C* b, std::int64_t ldb, C* c, std::int64_t ldc) {
+  using W = Number<C>;
+  const bool on_left = side == CUBLAS_SIDE_LEFT;
+  const Scalar scale = number(handle, alpha);
+  const Triangle<W> t = full(a, fill, on_left ? m : n, lda);
+  const Matrix<W> from = whole(b, m, n, ldb), to = whole(c, m, n, ldc);
+  return enqueue(name, handle,
+                 is_op(op) && t.valid() && from.valid() && to.valid() && scale.valid(),
+                 std::tie(t, from, to), [=] {
+                   const W factor = scale.value<W>();
+                   const bool unit = diagonal == CUBLAS_DIAG_UNIT;
+                   std::vector<W> product;
+                   for (std::int64_t j = 0; j < n; ++j) {
+                     for (std::int64_t i = 0; i < m; ++i) {
+                       W sum{};
+                       for (std::int64_t l = 0; l < t.n && factor != W{0}; ++l)
+                         sum += on_left ? t.of(op, unit, i, l) * from.at(l, j)
+                                        : from.at(i, l) * t.of(op, unit, l, j);
+                       product.push_back(factor * sum);
+                     }
+                   }
+                   set_all(to, [&](std::int64_t i, std::int64_t j) { return product[j * m + i]; });
+                 });
 }
 
 // The triangle that `from` holds, to a matrix that holds the same one.
@@ -253,35 +273,10 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                                elements(x, n, incx));                                          \
   }
 
-#define VGPU_ALL(INT, SUFFIX, L, C)                                                                \
-  cublasStatus_t cublas##L##gemv_v2##SUFFIX(cublasHandle_t handle, cublasOperation_t op, INT m,    \
-                                            INT n, const C* alpha, const C* a, INT lda,            \
-                                            const C* x, INT incx, const C* beta, C* y, INT incy) { \
-    return matrix_times_vector("cublas" #L "gemv", handle, op, number(handle, alpha),              \
-                               whole(a, m, n, lda), elements(x, op == CUBLAS_OP_N ? n : m, incx),  \
-                               number(handle, beta),                                               \
-                               elements(y, op == CUBLAS_OP_N ? m : n, incy));                      \
-  }                                                                                                \
-  cublasStatus_t cublas##L##gbmv_v2##SUFFIX(                                                       \
-      cublasHandle_t handle, cublasOperation_t op, INT m, INT n, INT below, INT above,             \
-      const C* alpha, const C* a, INT lda, const C* x, INT incx, const C* beta, C* y, INT incy) {  \
-    return band_times_vector("cublas" #L "gbmv", handle, op, number(handle, alpha),                \
-                             Band{numbers(a), m, n, below, above, lda},                            \
-                             elements(x, op == CUBLAS_OP_N ? n : m, incx), number(handle, beta),   \
-                             elements(y, op == CUBLAS_OP_N ? m : n, incy));                        \
-  }                                                                                                \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tr, full(a, fill, n, lda), const C* a, INT lda)               \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tb, banded(a, fill, n, k, lda), INT k, const C* a, INT lda)   \
-  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tp, packed(a, fill, n), const C* a)                           \
-  cublasStatus_t cublas##L##trmm_v2##SUFFIX(                                                       \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,   \
-      cublasDiagType_t diagonal, INT m, INT n, const C* alpha, const C* a, INT lda, const C* b,    \
-      INT ldb, C* c, INT ldc) {                                                                    \
-    return triangular_product("cublas" #L "trmm", handle, side, op, diagonal,                      \
-                              number(handle, alpha),                                               \
-                              full(a, fill, side == CUBLAS_SIDE_LEFT ? m : n, lda),                \
-                              whole(b, m, n, ldb), whole(c, m, n, ldc));                           \
-  }
+#define VGPU_TRIANGLES(INT, SUFFIX, L, C)                                                        \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tr, full(a, fill, n, lda), const C* a, INT lda)             \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tb, banded(a, fill, n, k, lda), INT k, const C* a, INT lda) \
+  VGPU_TRIANGULAR(INT, SUFFIX, L, C, tp, packed(a, fill, n), const C* a)
 
 // Symmetric and Hermitian matrices. R: the type of alpha in updates by one vector or matrix, and of
 // beta.
@@ -364,14 +359,6 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
                   elements(x, n, incx), elements(y, n, incy), packed(a, fill, n));                \
   }
 
-#define VGPU_OUTER(INT, SUFFIX, NAME, CONJUGATED, C)                                              \
-  cublasStatus_t cublas##NAME##_v2##SUFFIX(cublasHandle_t handle, INT m, INT n, const C* alpha,   \
-                                           const C* x, INT incx, const C* y, INT incy, C* a,      \
-                                           INT lda) {                                             \
-    return outer("cublas" #NAME, handle, CONJUGATED, number(handle, alpha), elements(x, m, incx), \
-                 elements(y, n, incy), whole(a, m, n, lda));                                      \
-  }
-
 #define VGPU_STRUCTURED(INT, SUFFIX)                                            \
   VGPU_BANDED_AND_PACKED(INT, SUFFIX, S, float, float, sb, sp, false)           \
   VGPU_BANDED_AND_PACKED(INT, SUFFIX, D, double, double, sb, sp, false)         \
@@ -382,15 +369,18 @@ using namespace vgpu::blas;  // NOLINT: the entry points are cuBLAS's own names
   VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, cuComplex, sy, false)                \
   VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, cuDoubleComplex, sy, false)    \
   VGPU_MIRRORED(INT, SUFFIX, C, cuComplex, float, he, true)                     \
-  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, double, he, true)              \
-  VGPU_OUTER(INT, SUFFIX, Sger, false, float)                                   \
-  VGPU_OUTER(INT, SUFFIX, Dger, false, double)                                  \
-  VGPU_OUTER(INT, SUFFIX, Cgeru, false, cuComplex)                              \
-  VGPU_OUTER(INT, SUFFIX, Zgeru, false, cuDoubleComplex)                        \
-  VGPU_OUTER(INT, SUFFIX, Cgerc, true, cuComplex)                               \
-  VGPU_OUTER(INT, SUFFIX, Zgerc, true, cuDoubleComplex)
+  VGPU_MIRRORED(INT, SUFFIX, Z, cuDoubleComplex, double, he, true)
 
-VGPU_EACH(VGPU_ALL)
+VGPU_ROUTINE(gemv, _v2, 12);
+VGPU_ROUTINE(gbmv, _v2, 14);
+VGPU_ROUTINE(trmm, _v2, 14);
+VGPU_FORM(Sger, _v2, 10, ger<false>);
+VGPU_FORM(Dger, _v2, 10, ger<false>);
+VGPU_FORM(Cgeru, _v2, 10, ger<false>);
+VGPU_FORM(Zgeru, _v2, 10, ger<false>);
+VGPU_FORM(Cgerc, _v2, 10, ger<true>);
+VGPU_FORM(Zgerc, _v2, 10, ger<true>);
+VGPU_EACH(VGPU_TRIANGLES)
 VGPU_STRUCTURED(int, )
 VGPU_STRUCTURED(int64_t, _64)
 

@@ -165,6 +165,38 @@ cublasStatus_t typed(const char* name, cudaDataType execution,
   return execution == CUDA_C_32F ? compute(std::complex<float>{}) : compute(std::complex<double>{});
 }
 
+// Triangular systems.
+
+// Solves T x = b in place for triangular T, of which `at` gives the element (i, j).
+template <class W, class At, class Entry>
+void solve(std::int64_t n, bool lower, bool unit, At at, Entry x) {
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t i = lower ? step : n - 1 - step;
+    W value = x(i);
+    for (std::int64_t j = lower ? 0 : i + 1; j < (lower ? i : n); ++j) value -= at(i, j) * x(j);
+    x(i) = unit ? value : value / at(i, i);
+  }
+}
+
+// op(A) X = factor B, or X op(A) = factor B, of a triangle of A; X takes B's place.
+template <class W>
+void solve_system(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
+                  cublasDiagType_t diagonal, W factor, const Matrix<W>& a, const Matrix<W>& b) {
+  const bool left = side == CUBLAS_SIDE_LEFT, unit = diagonal == CUBLAS_DIAG_UNIT;
+  // On the right, op(A) transposed is on the left of every row.
+  const bool lower = (fill == CUBLAS_FILL_MODE_LOWER) == ((op == CUBLAS_OP_N) == left);
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return left ? element(a, op, i, j) : element(a, op, j, i);
+  };
+  for (std::int64_t line = 0; line < (left ? b.columns : b.rows); ++line) {
+    const auto x = [&](std::int64_t i) -> W& { return left ? b.at(i, line) : b.at(line, i); };
+    for (std::int64_t i = 0; i < a.rows; ++i)
+      x(i) = factor == W{0} ? W{0} : factor * x(i);  // alpha = 0 does not read B
+    if (factor != W{0}) solve<W>(a.rows, lower, unit, at, x);
+  }
+  b.mark();
+}
+
 }  // namespace vgpu::blas
 
 // DEFINE(INT, SUFFIX, L, C) per type of elements and per type of sizes of cuBLAS's functions.
@@ -181,3 +213,13 @@ cublasStatus_t typed(const char* name, cudaDataType execution,
 #define VGPU_BOTH(name, count, expression) \
   VGPU_BY(name, count, expression);        \
   VGPU_BY(name##_64, count, expression)
+
+// cuBLAS's routine of each type of elements and of sizes, by the function template of its name, to
+// which the routine's name and its arguments go: VGPU_ROUTINE(gemv, _v2, 12).
+#define VGPU_ROUTINE(NAME, VERSION, COUNT)  \
+  VGPU_FORM(S##NAME, VERSION, COUNT, NAME); \
+  VGPU_FORM(D##NAME, VERSION, COUNT, NAME); \
+  VGPU_FORM(C##NAME, VERSION, COUNT, NAME); \
+  VGPU_FORM(Z##NAME, VERSION, COUNT, NAME)
+#define VGPU_FORM(NAME, VERSION, COUNT, FUNCTION) \
+  VGPU_BOTH(cublas##NAME##VERSION, COUNT, FUNCTION("cublas" #NAME, VGPU_ARGUMENTS_##COUNT))

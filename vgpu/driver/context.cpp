@@ -95,13 +95,11 @@ VGPU_IN_DRIVER(cuDevicePrimaryCtxRelease_v2, CUdevice device) {
     primary.destroyed = true;  // until it is retained again
   }
 }
-
 VGPU_BY(cuDevicePrimaryCtxRelease, 1, cuDevicePrimaryCtxRelease_v2(a0));
 
 VGPU_IN_DRIVER(cuDevicePrimaryCtxReset_v2, CUdevice device) {
   clear(runtime, known_primary(runtime, device));
 }
-
 VGPU_BY(cuDevicePrimaryCtxReset, 1, cuDevicePrimaryCtxReset_v2(a0));
 
 VGPU_IN_DRIVER(cuDevicePrimaryCtxSetFlags_v2, CUdevice device, unsigned flags) {
@@ -109,7 +107,6 @@ VGPU_IN_DRIVER(cuDevicePrimaryCtxSetFlags_v2, CUdevice device, unsigned flags) {
   if (!known_flags(flags)) refuse();
   primary.flags = flags;
 }
-
 VGPU_BY(cuDevicePrimaryCtxSetFlags, 2, cuDevicePrimaryCtxSetFlags_v2(a0, a1));
 
 VGPU_IN_DRIVER(cuDevicePrimaryCtxGetState, CUdevice device, unsigned* flags, int* active) {
@@ -146,14 +143,12 @@ VGPU_IN_DRIVER(cuCtxDestroy_v2, CUcontext handle) {
   context.destroyed = true;
   if (vgpu::runtime::current_context() == &context) vgpu::runtime::pop_context();
 }
-
 VGPU_BY(cuCtxDestroy, 1, cuCtxDestroy_v2(a0));
 
 VGPU_IN_DRIVER(cuCtxPushCurrent_v2, CUcontext handle) {
   if (handle == nullptr) refuse();
   vgpu::runtime::push_context(known_context(runtime, handle));
 }
-
 VGPU_BY(cuCtxPushCurrent, 1, cuCtxPushCurrent_v2(a0));
 
 VGPU_IN_DRIVER(cuCtxPopCurrent_v2, CUcontext* context) {
@@ -162,7 +157,6 @@ VGPU_IN_DRIVER(cuCtxPopCurrent_v2, CUcontext* context) {
   if (context != nullptr) *context = handle_of(current);
   vgpu::runtime::pop_context();
 }
-
 VGPU_BY(cuCtxPopCurrent, 1, cuCtxPopCurrent_v2(a0));
 
 VGPU_IN_DRIVER(cuCtxSetCurrent, CUcontext handle) {
@@ -223,7 +217,6 @@ CUresult cuCtxSynchronize_v2(CUcontext handle) {
 }
 
 VGPU_WITH_CONTEXT(cuCtxSetLimit, cudaDeviceSetLimit, 2);
-
 VGPU_WITH_CONTEXT(cuCtxGetLimit, cudaDeviceGetLimit, 2);
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
@@ -251,7 +244,6 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 }
 
 VGPU_WITH_CONTEXT(cuCtxGetStreamPriorityRange, cudaDeviceGetStreamPriorityRange, 2);
-
 VGPU_WITH_CONTEXT(cuCtxResetPersistingL2Cache, cudaCtxResetPersistingL2Cache, 0);
 
 // Calls body(the device of the context `peer`) in the current context.

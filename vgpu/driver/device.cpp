@@ -60,7 +60,6 @@ VGPU_WITHOUT_CONTEXT(cuDeviceGetName, char* name, int length, CUdevice device) {
 VGPU_WITHOUT_CONTEXT(cuDeviceGetUuid, CUuuid* uuid, CUdevice device) {
   store(uuid, vgpu::runtime::properties_of(runtime.known_device(device)).uuid);
 }
-
 VGPU_BY(cuDeviceGetUuid_v2, 2, cuDeviceGetUuid(a0, a1));
 
 VGPU_WITHOUT_CONTEXT(cuDeviceTotalMem_v2, size_t* bytes, CUdevice device) {

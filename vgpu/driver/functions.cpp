@@ -240,7 +240,6 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
     *grid = best_blocks * multiprocessors;
   });
 }
-
 VGPU_BY(cuOccupancyMaxPotentialBlockSize, 6,
         cuOccupancyMaxPotentialBlockSizeWithFlags(a0, a1, a2, a3, a4, a5, CU_OCCUPANCY_DEFAULT));
 

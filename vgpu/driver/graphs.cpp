@@ -127,7 +127,6 @@ CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgraphNode* er
   if (log != nullptr && bytes != 0) *log = '\0';
   return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
-
 VGPU_BY(cuGraphInstantiate, 5, cuGraphInstantiate_v2(a0, a1, a2, a3, a4));
 
 VGPU_IN_STREAM(cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams, 3);
@@ -177,13 +176,11 @@ VGPU_FORWARD_NODE(cuGraphExecMemsetNodeSetParams, cudaGraphExecMemsetNodeSetPara
 VGPU_WITH_DRIVER(cuGraphMemsetNodeGetParams, cudaGraphMemsetNodeGetParams, 2);
 VGPU_WITH_DRIVER(cuGraphMemsetNodeSetParams, cudaGraphMemsetNodeSetParams, 2);
 
-CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
-  return with_driver(__func__, [&] {
-    cudaMemcpy3DParms what{};
-    if (copy == nullptr) refuse();
-    require(cudaGraphMemcpyNodeGetParams(node, &what));
-    *copy = copy_of(what);
-  });
+VGPU_WITHOUT_CONTEXT(cuGraphMemcpyNodeGetParams, CUgraphNode node, CUDA_MEMCPY3D* copy) {
+  cudaMemcpy3DParms what{};
+  if (copy == nullptr) refuse();
+  require(cudaGraphMemcpyNodeGetParams(node, &what));
+  *copy = copy_of(what);
 }
 
 VGPU_WITH_DRIVER(cuGraphAddHostNode, cudaGraphAddHostNode, 5);
@@ -206,12 +203,10 @@ VGPU_WITH_DRIVER(cuGraphAddMemAllocNode, cudaGraphAddMemAllocNode, 5);
 VGPU_WITH_DRIVER(cuGraphMemAllocNodeGetParams, cudaGraphMemAllocNodeGetParams, 2);
 VGPU_WITH_DRIVER(cuGraphAddMemFreeNode, cudaGraphAddMemFreeNode, 5);
 
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
-  return with_driver(__func__, [&] {
-    void* pointer = nullptr;
-    require(cudaGraphMemFreeNodeGetParams(node, address != nullptr ? &pointer : nullptr));
-    *address = address_of(pointer);
-  });
+VGPU_WITHOUT_CONTEXT(cuGraphMemFreeNodeGetParams, CUgraphNode node, CUdeviceptr* address) {
+  void* pointer = nullptr;
+  require(cudaGraphMemFreeNodeGetParams(node, address != nullptr ? &pointer : nullptr));
+  *address = address_of(pointer);
 }
 
 // Calls the function for the type of the parameters, with them as the runtime has them. But for
@@ -237,7 +232,6 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   return by_type(__func__, params, &cudaGraphAddKernelNode, &cudaGraphAddMemcpyNode, add_other,
                  node, graph, needs, count);
 }
-
 VGPU_BY(cuGraphAddNode, 5, cuGraphAddNode_v2(a0, a1, a2, nullptr, a3, a4));
 
 CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {

@@ -148,7 +148,6 @@ VGPU_IN_CONTEXT(cuLinkCreate_v2, unsigned count, CUjit_option* options, void** v
   *state = reinterpret_cast<CUlinkState>(link.get());
   links()[*state] = std::move(link);
 }
-
 VGPU_BY(cuLinkCreate, 4, cuLinkCreate_v2(a0, a1, a2, a3));
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
@@ -157,7 +156,6 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, si
     add(runtime, link, type, data, bytes, name);
   });
 }
-
 VGPU_BY(cuLinkAddData, 8, cuLinkAddData_v2(a0, a1, a2, a3, a4, a5, a6, a7));
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
@@ -169,7 +167,6 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     add(runtime, link, type, file.data(), file.size(), path);
   });
 }
-
 VGPU_BY(cuLinkAddFile, 6, cuLinkAddFile_v2(a0, a1, a2, a3, a4, a5));
 
 // The result belongs to the link, and is followed by a zero byte.

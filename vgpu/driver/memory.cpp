@@ -159,10 +159,8 @@ VGPU_WITHOUT_LOCK(cuIpcOpenMemHandle_v2, CUdeviceptr* address, CUipcMemHandle ha
     require(cudaIpcOpenMemHandle(pointer, *same<cudaIpcMemHandle_t>(&handle), flags));
   });
 }
-
 VGPU_BY(cuIpcOpenMemHandle, 3, cuIpcOpenMemHandle_v2(a0, a1, a2));
 
 VGPU_WITH_CONTEXT(cuIpcCloseMemHandle, cudaIpcCloseMemHandle, 1);
 VGPU_WITH_CONTEXT(cuIpcGetEventHandle, cudaIpcGetEventHandle, 2);
-
 VGPU_WITH_CONTEXT(cuIpcOpenEventHandle, cudaIpcOpenEventHandle, 2);

@@ -81,7 +81,6 @@ VGPU_WITHOUT_LOCK(cuModuleGetFunction, CUfunction* function, CUmodule module, co
 }
 
 VGPU_WITH_CONTEXT(cuModuleGetFunctionCount, cudaLibraryGetKernelCount, 2);
-
 VGPU_WITH_CONTEXT(cuModuleEnumerateFunctions, cudaLibraryEnumerateKernels, 3);
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,

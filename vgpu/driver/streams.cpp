@@ -44,7 +44,6 @@ VGPU_TWIN(cuStreamBeginCapture, _ptsz, 1);
 VGPU_IN_STREAM(cuStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph, 6);
 VGPU_IN_STREAM(cuStreamEndCapture, cudaStreamEndCapture, 2);
 VGPU_IN_STREAM(cuStreamIsCapturing, cudaStreamIsCapturing, 2);
-
 VGPU_IN_STREAM(cuStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo, 7);
 
 VGPU_BY(cuStreamGetCaptureInfo_v2, 6, cuStreamGetCaptureInfo_v3(a0, a1, a2, a3, a4, nullptr, a5));

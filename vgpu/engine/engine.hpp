@@ -13,7 +13,6 @@
 
 #include "count/launch_report.hpp"
 #include "ir/fault.hpp"
-#include "ir/findings.hpp"
 #include "ir/launch.hpp"
 
 namespace vgpu {

@@ -412,7 +412,6 @@ VGPU_BY(cufftGetSizeMany, 12, no_room(a11));
 VGPU_BY(cufftGetSizeMany64, 12, no_room(a11));
 VGPU_BY(cufftSetWorkArea, 2, known(a0));
 VGPU_BY(cufftSetAutoAllocation, 2, known(a0));
-
 VGPU_BY(cufftExecC2C, 4, execute("cufftExecC2C", a0, CUFFT_C2C, a1, a2, a3));
 VGPU_BY(cufftExecZ2Z, 4, execute("cufftExecZ2Z", a0, CUFFT_Z2Z, a1, a2, a3));
 VGPU_BY(cufftExecR2C, 3, execute("cufftExecR2C", a0, CUFFT_R2C, a1, a2, CUFFT_FORWARD));

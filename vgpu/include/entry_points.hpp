@@ -34,6 +34,8 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_PARAMETERS_10(name) VGPU_PARAMETERS_9(name), VGPU_PARAMETER(name, 9)
 #define VGPU_PARAMETERS_11(name) VGPU_PARAMETERS_10(name), VGPU_PARAMETER(name, 10)
 #define VGPU_PARAMETERS_12(name) VGPU_PARAMETERS_11(name), VGPU_PARAMETER(name, 11)
+#define VGPU_PARAMETERS_13(name) VGPU_PARAMETERS_12(name), VGPU_PARAMETER(name, 12)
+#define VGPU_PARAMETERS_14(name) VGPU_PARAMETERS_13(name), VGPU_PARAMETER(name, 13)
 #define VGPU_ARGUMENTS_0
 #define VGPU_ARGUMENTS_1 a0
 #define VGPU_ARGUMENTS_2 VGPU_ARGUMENTS_1, a1
@@ -46,6 +48,9 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_ARGUMENTS_9 VGPU_ARGUMENTS_8, a8
 #define VGPU_ARGUMENTS_10 VGPU_ARGUMENTS_9, a9
 #define VGPU_ARGUMENTS_11 VGPU_ARGUMENTS_10, a10
+#define VGPU_ARGUMENTS_12 VGPU_ARGUMENTS_11, a11
+#define VGPU_ARGUMENTS_13 VGPU_ARGUMENTS_12, a12
+#define VGPU_ARGUMENTS_14 VGPU_ARGUMENTS_13, a13
 // Defines `name` by an expression of its `count` parameters a0, a1, ...: for functions that another
 // one's call replaces.
 #define VGPU_BY(name, count, expression)                               \

@@ -13,7 +13,7 @@
 namespace vgpu {
 
 class DeviceHeap;      // memory/heap.hpp: the heap of malloc in kernels
-class Findings;        // ir/findings.hpp
+class Findings;        // ir/fault.hpp
 class TextureObjects;  // texture/texture.hpp
 class TouchedMemory;   // memory/touched_memory.hpp
 
@@ -62,7 +62,7 @@ inline constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} << 10;
 
 struct LaunchConfig {
   Dim3 grid, block;
-  Dim3 cluster;  // blocks per cluster; the grid is a multiple of it
+  Dim3 cluster;             // blocks per cluster; the grid is a multiple of it
   bool in_clusters = true;  // false: neither the launch nor the kernel has a cluster dimension
   std::uint32_t dynamic_shared_bytes = 0;
   unsigned host_threads = 0;  // 0: one per hardware thread; results do not depend on it

@@ -76,4 +76,16 @@ std::optional<u16> find_operation(std::string_view name) {
   return found == table().by_name.end() ? std::nullopt : std::optional<u16>(found->second);
 }
 
+std::optional<SpecialRegister> find_special(std::string_view name) {
+  using enum Special;
+  static const std::unordered_map<std::string_view, SpecialRegister> kTable = {
+#define REGISTER(special, name) {name, {special, false}},
+#define WIDE(special, name) {name, {special, true}},
+#define UNNAMED(special)
+#include "ir/special.def"
+  };
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace vgpu::ir

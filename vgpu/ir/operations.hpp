@@ -28,4 +28,25 @@ struct Operation {
 const std::vector<Operation>& operations();
 std::optional<u16> find_operation(std::string_view name);
 
+// The special registers.
+enum class Special : u8 {
+#define REGISTER(special, name) special,
+#define WIDE(special, name) special,
+#define UNNAMED(special) special,
+#include "ir/special.def"
+};
+
+struct SpecialRegister {
+  Special special;
+  bool wide;  // 64 bits (a 32-bit read takes the low half)
+};
+
+// Looks up a name such as "%tid.x"; none if there is no such register or it is unsupported.
+std::optional<SpecialRegister> find_special(std::string_view name);
+
+// Value of %nsmid, an H100's or H200's number of SMs; blocks are assigned to SMs round-robin.
+inline constexpr u32 kMultiprocessors = 132;
+// Value of %nwarpid: warps that a multiprocessor can have.
+inline constexpr u32 kMostWarps = 64;
+
 }  // namespace vgpu::ir

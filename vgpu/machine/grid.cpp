@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 
 #include "ir/driver_constants.hpp"
-#include "ir/findings.hpp"
-#include "ir/special.hpp"
+#include "ir/fault.hpp"
+#include "ir/operations.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/float_control.hpp"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "ir/findings.hpp"
+#include "ir/fault.hpp"
 #include "observer/fault.hpp"
 
 namespace vgpu::observer {

@@ -173,19 +173,15 @@ void copy_bytes_from(Runtime& runtime, cudaStream_t stream, const char* function
 
 using namespace vgpu::runtime;
 
-VGPU_COPY_FORMS(cudaMemcpy2DToArray,
+VGPU_COPY_TWINS(cudaMemcpy2DToArray,
                 to_array(runtime, {to, x, y}, from, pitch, width, height, kind), cudaArray_t to,
                 size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
                 cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy2DToArray, _ptds, 8);
-VGPU_TWIN(cudaMemcpy2DToArrayAsync, _ptsz, 9);
 
-VGPU_COPY_FORMS(cudaMemcpy2DFromArray,
+VGPU_COPY_TWINS(cudaMemcpy2DFromArray,
                 from_array(runtime, to, pitch, {from, x, y}, width, height, kind), void* to,
                 size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
                 size_t height, cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy2DFromArray, _ptds, 8);
-VGPU_TWIN(cudaMemcpy2DFromArrayAsync, _ptsz, 9);
 
 VGPU_CALL_PTDS(cudaMemcpy2DArrayToArray, cudaArray_t to, size_t to_x, size_t to_y,
                cudaArray_const_t from, size_t from_x, size_t from_y, size_t width, size_t height,

@@ -62,3 +62,8 @@ cudaPitchedPtr memory_of_array(const Runtime& runtime, cudaArray_const_t array, 
     });                                                                                   \
   }                                                                                       \
   static_assert(true)
+// ... also with the default stream of the calling thread.
+#define VGPU_COPY_TWINS(name, work, ...)           \
+  VGPU_COPY_FORMS(name, work, __VA_ARGS__);        \
+  VGPU_TWIN(name, _ptds, VGPU_COUNT(__VA_ARGS__)); \
+  VGPU_TWIN(name##Async, _ptsz, VGPU_COUNT(__VA_ARGS__, stream))

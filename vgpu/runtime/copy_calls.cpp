@@ -16,7 +16,8 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
 }  // namespace
 
 // Defines `name` and `nameAsync`, which fill as `operation` says, an expression of the parameters
-// and of `runtime`, `stream` and `function`, the name.
+// and of `runtime`, `stream` and `function`, the name; also with the calling thread's default
+// stream.
 #define VGPU_FILL_FORMS(name, operation, ...)                 \
   cudaError_t name(__VA_ARGS__) {                             \
     return call([&](Runtime& runtime) {                       \
@@ -32,12 +33,11 @@ SetWork set_work(void* to, std::size_t pitch, int value, std::size_t width, std:
       operation;                                              \
     });                                                       \
   }                                                           \
-  static_assert(true)
+  VGPU_TWIN(name, _ptds, VGPU_COUNT(__VA_ARGS__));            \
+  VGPU_TWIN(name##Async, _ptsz, VGPU_COUNT(__VA_ARGS__, stream))
 
-VGPU_COPY_FORMS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), void* to,
+VGPU_COPY_TWINS(cudaMemcpy, copy_work(to, bytes, from, bytes, bytes, 1, kind), void* to,
                 const void* from, size_t bytes, cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy, _ptds, 4);
-VGPU_TWIN(cudaMemcpyAsync, _ptsz, 5);
 
 static CopyWork rectangle(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                           std::size_t width, std::size_t height, cudaMemcpyKind kind) {
@@ -52,25 +52,19 @@ static CopyWork between_peers(const Runtime& runtime, void* to, int to_device, c
   return copy_work(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice);
 }
 
-VGPU_COPY_FORMS(cudaMemcpy2D, rectangle(to, to_pitch, from, from_pitch, width, height, kind),
+VGPU_COPY_TWINS(cudaMemcpy2D, rectangle(to, to_pitch, from, from_pitch, width, height, kind),
                 void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                 size_t height, cudaMemcpyKind kind);
-VGPU_TWIN(cudaMemcpy2D, _ptds, 7);
-VGPU_TWIN(cudaMemcpy2DAsync, _ptsz, 8);
 
 VGPU_COPY_FORMS(cudaMemcpyPeer, between_peers(runtime, to, to_device, from, from_device, bytes),
                 void* to, int to_device, const void* from, int from_device, size_t bytes);
 
 VGPU_FILL_FORMS(cudaMemset, set_in(runtime, stream, function, set_work(to, bytes, value, bytes, 1)),
                 void* to, int value, size_t bytes);
-VGPU_TWIN(cudaMemset, _ptds, 3);
-VGPU_TWIN(cudaMemsetAsync, _ptsz, 4);
 
 VGPU_FILL_FORMS(cudaMemset2D,
                 set_in(runtime, stream, function, set_work(to, pitch, value, width, height)),
                 void* to, size_t pitch, int value, size_t width, size_t height);
-VGPU_TWIN(cudaMemset2D, _ptds, 5);
-VGPU_TWIN(cudaMemset2DAsync, _ptsz, 6);
 
 // Uses the memory's own pitch. A three-dimensional fill is a sequence of two-dimensional fills.
 static void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
@@ -84,8 +78,6 @@ static void set_3d(Runtime& runtime, cudaStream_t stream, const char* function,
 
 VGPU_FILL_FORMS(cudaMemset3D, set_3d(runtime, stream, function, memory, value, extent),
                 cudaPitchedPtr memory, int value, cudaExtent extent);
-VGPU_TWIN(cudaMemset3D, _ptds, 3);
-VGPU_TWIN(cudaMemset3DAsync, _ptsz, 4);
 
 static CopyWork box(const cudaMemcpy3DParms* what) {
   if (what == nullptr) refuse();
@@ -100,10 +92,5 @@ static CopyWork between_peers(const Runtime& runtime, const cudaMemcpy3DPeerParm
            what->extent, cudaMemcpyDeviceToDevice}};
 }
 
-VGPU_COPY_FORMS(cudaMemcpy3D, box(what), const cudaMemcpy3DParms* what);
-VGPU_TWIN(cudaMemcpy3D, _ptds, 1);
-VGPU_TWIN(cudaMemcpy3DAsync, _ptsz, 2);
-
-VGPU_COPY_FORMS(cudaMemcpy3DPeer, between_peers(runtime, what), const cudaMemcpy3DPeerParms* what);
-VGPU_TWIN(cudaMemcpy3DPeer, _ptds, 1);
-VGPU_TWIN(cudaMemcpy3DPeerAsync, _ptsz, 2);
+VGPU_COPY_TWINS(cudaMemcpy3D, box(what), const cudaMemcpy3DParms* what);
+VGPU_COPY_TWINS(cudaMemcpy3DPeer, between_peers(runtime, what), const cudaMemcpy3DPeerParms* what);

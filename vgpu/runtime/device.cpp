@@ -228,12 +228,10 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = kVersion;
   return cudaSuccess;
 }
-
 VGPU_BY(cudaDriverGetVersion, 1, cudaRuntimeGetVersion(a0));
 
 // Without effect: every launch is counted, whether a profiler is on or off.
 VGPU_CALL(cudaProfilerStart) {}
-
 VGPU_BY(cudaProfilerStop, 0, cudaProfilerStart());
 
 cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,

@@ -43,7 +43,6 @@ VGPU_CALL(cudaEventCreateWithFlags, cudaEvent_t* event, unsigned flags) {
   if (is_shared && (flags & cudaEventDisableTiming) == 0) refuse();
   *event = runtime.streams.create_event(flags, is_shared ? SharedEvent::create() : nullptr);
 }
-
 VGPU_BY(cudaEventCreate, 1, cudaEventCreateWithFlags(a0, cudaEventDefault));
 
 VGPU_CALL_PTSZ(cudaEventRecordWithFlags, cudaEvent_t handle, cudaStream_t stream, unsigned flags) {
@@ -56,7 +55,6 @@ VGPU_CALL_PTSZ(cudaEventRecordWithFlags, cudaEvent_t handle, cudaStream_t stream
   event.capture = on.capture;
   event.after = on.last;
 }
-
 VGPU_BY(cudaEventRecord, 2, cudaEventRecordWithFlags(a0, a1, cudaEventRecordDefault));
 VGPU_TWIN(cudaEventRecord, _ptsz, 2);
 

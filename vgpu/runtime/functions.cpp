@@ -219,7 +219,6 @@ VGPU_CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int* blocks, c
   *blocks = blocks_per_multiprocessor(runtime.device(), known_registers(runtime, function), threads,
                                       attributes.static_shared_bytes + dynamic_shared);
 }
-
 VGPU_BY(cudaOccupancyMaxActiveBlocksPerMultiprocessor, 4,
         cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(a0, a1, a2, a3,
                                                                cudaOccupancyDefault));

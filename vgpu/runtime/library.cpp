@@ -235,5 +235,4 @@ VGPU_CALL(cudaLibraryGetGlobal, void** pointer, size_t* bytes, cudaLibrary_t han
   if (pointer != nullptr) *pointer = symbol->address;
   if (bytes != nullptr) *bytes = symbol->bytes;
 }
-
 VGPU_BY(cudaLibraryGetManaged, 4, cudaLibraryGetGlobal(a0, a1, a2, a3));

@@ -30,7 +30,6 @@
 #include "runtime/pools.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/streams.hpp"
-#include "runtime/texture_objects.hpp"
 #include "runtime/work_queue.hpp"
 
 namespace vgpu::runtime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/texture_objects.hpp"
+#include "runtime/arrays.hpp"
 
 #include "runtime/device_properties.hpp"
 #include "runtime/runtime.hpp"

@@ -2,7 +2,7 @@
 // A device that checks unwritten reads and races, with kernels/checks.cu.
 #pragma once
 #include "engine_fixture.hpp"
-#include "ir/findings.hpp"
+#include "ir/fault.hpp"
 
 class ChecksTest : public EngineTest {
  protected:

@@ -6,7 +6,7 @@
 
 #include "engine/kernel.hpp"
 #include "engine_fixture.hpp"
-#include "ir/findings.hpp"
+#include "ir/fault.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mov: between registers, of special registers, and the packing and unpacking of vectors.
-#include "ir/special.hpp"
+#include "ir/operations.hpp"
 #include "machine/cluster.hpp"
 #include "machine/isa/lanes.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/address.hpp"
-#include "ir/special.hpp"
+#include "ir/operations.hpp"
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {

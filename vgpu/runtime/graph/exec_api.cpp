@@ -137,7 +137,6 @@ VGPU_CALL(cudaGraphInstantiate, cudaGraphExec_t* exec, cudaGraph_t graph,
           unsigned long long flags) {
   instantiate(runtime, exec, graph, flags, nullptr);
 }
-
 VGPU_BY(cudaGraphInstantiateWithFlags, 3, cudaGraphInstantiate(a0, a1, a2));
 
 VGPU_CALL_PTSZ(cudaGraphInstantiateWithParams, cudaGraphExec_t* exec, cudaGraph_t graph,

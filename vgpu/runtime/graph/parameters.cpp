@@ -199,7 +199,6 @@ VGPU_CALL(cudaGraphEventRecordNodeSetEvent, cudaGraphNode_t node, cudaEvent_t ev
   if (runtime.streams.find(event) == nullptr) refuse();
   runtime.graphs.work<EventWork>(node).event = event;
 }
-
 VGPU_BY(cudaGraphEventWaitNodeSetEvent, 2, cudaGraphEventRecordNodeSetEvent(a0, a1));
 
 VGPU_CALL(cudaGraphMemFreeNodeGetParams, cudaGraphNode_t node, void* pointer) {

@@ -5,7 +5,7 @@
 
 #include "ir/address.hpp"
 #include "ir/modifiers.hpp"
-#include "ir/special.hpp"
+#include "ir/operations.hpp"
 #include "sass/lower/lower.hpp"
 
 namespace vgpu::sass {
