@@ -70,7 +70,7 @@ TEST(CheckReport, EveryFaultHasARuleOfItsOwn) {
   int kinds = 0;
   for (; std::string(to_string(static_cast<FaultKind>(kinds))) != "fault"; ++kinds) {
     const char* const name = to_string(static_cast<FaultKind>(kinds));
-    EXPECT_EQ(app::rule_of(name).finding, name) << name << ": a row for vgpu/app/rules.cpp";
+    EXPECT_EQ(app::rule_of(name).finding, name) << name << ": a row for vgpu/app/ci_report.cpp";
     ids.insert(app::rule_of(name).id);
   }
   EXPECT_GE(kinds, 14);
