@@ -27,6 +27,25 @@ inline constexpr u32 kHalves = 2 * kLanes;
 #endif
 }
 
+// The lower and the upper halves of all lanes' pairs. NaN may become another NaN.
+[[gnu::always_inline]] inline void widen_pairs(const u32* pairs, float* lower, float* upper) {
+#if defined(__AVX512F__)
+  for (u32 i = 0; i < kLanes; i += 16) {
+    const __m512i both = _mm512_load_si512(pairs + i);
+    const auto widened = [](__m512i words) VGPU_INLINE {  // maskz: else GCC 12 warns
+      return _mm512_maskz_cvtph_ps(0xffff, _mm512_maskz_cvtepi32_epi16(0xffff, words));
+    };
+    _mm512_store_ps(lower + i, widened(both));
+    _mm512_store_ps(upper + i, widened(_mm512_maskz_srli_epi32(0xffff, both, 16)));
+  }
+#else
+  for (u32 i = 0; i < kLanes; ++i) {
+    lower[i] = half_to_float<f16>(pairs[i] & 0xffff);
+    upper[i] = half_to_float<f16>(pairs[i] >> 16);
+  }
+#endif
+}
+
 // To nearest; NaN becomes 0x7fff.
 [[gnu::always_inline]] inline void narrow_to_halves(const float* from, u16* to) {
 #if defined(__F16C__)

@@ -6,6 +6,7 @@
 // Numerics::kHopper follows hopper_sums.hpp, except for .f64.
 #include "machine/fragments.hpp"
 #include "machine/isa/hopper_sums.hpp"
+#include "machine/isa/mma_registers.hpp"
 #include "machine/isa/race.hpp"
 #include "machine/isa/sparse.hpp"
 #include "machine/isa/synchronise.hpp"
@@ -43,19 +44,22 @@ template <class T, bool kPairs = false, class F>
                                        F value) {
   for (u32 r = 0; r < registers; ++r) {
     if (slots[r] == kNone) continue;
-    for (u32 lane = 0; lane < kLanes; ++lane) {
-      if constexpr (kPairs) {
+    if constexpr (kPairs) {
+      for (u32 lane = 0; lane < kLanes; ++lane) {
         const u64 bits = bits_as<u64>(canonical(value(lane, r)));
         u32* const low = slot<u32>(window, slots[r]);
         low[lane] = static_cast<u32>(bits);
         low[kLanes + lane] = static_cast<u32>(bits >> 32);
-      } else if constexpr (sizeof(T) == 2) {
+      }
+    } else if constexpr (sizeof(T) == 2) {
+      write_lanes<u32>(window, slots[r], kAllLanes, [&](u32 lane) VGPU_INLINE {
         const u32 low = to_half(value(lane, 2 * r)).bits,
                   high = to_half(value(lane, 2 * r + 1)).bits;
-        slot<u32>(window, slots[r])[lane] = low | high << 16;
-      } else {
-        slot<Bits<T>>(window, slots[r])[lane] = bits_as<Bits<T>>(canonical(value(lane, r)));
-      }
+        return low | high << 16;
+      });
+    } else {
+      write_lanes<T>(window, slots[r], kAllLanes,
+                     [&](u32 lane) VGPU_INLINE { return canonical(value(lane, r)); });
     }
   }
 }
@@ -118,6 +122,20 @@ void mma(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32* const a_slots = d_slots + kC / kPerRegister<Out>;
   const u32* const b_slots = a_slots + kA / kPerRegister<In>;
   const u32* const c_slots = b_slots + kB / kPerRegister<In>;
+  if constexpr (!kSparse && std::is_same_v<Value, float>) {
+    if (warp.block->launch.config.numerics == Numerics::kSingle) {
+      alignas(64) float sums[kC][kLanes];
+      for (u32 i = 0; i < kC; ++i) {
+        for (u32 lane = 0; lane < kLanes; ++lane)
+          sums[i][lane] = value_of(element<Out>(window, c_slots, i, lane));
+      }
+      multiply_registers<In, K>(window, a_slots, b_slots, sums);
+      put<Out>(window, d_slots, kC / kPerRegister<Out>,
+               [&](u32 lane, u32 i) { return sums[i][lane]; });
+      ++warp.pc;
+      return;
+    }
+  }
   alignas(64) Value a[M][kKept], b[K][N], c[M][N];
   for (u32 lane = 0; lane < kLanes; ++lane) {
     for (u32 i = 0; i < kA; ++i) {
@@ -309,10 +327,19 @@ template <bool kStore>
   race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false, [] { return 0u; });
 }
 
-// Row and column of element `half` of a lane's register in an 8 x 8 matrix.
-[[gnu::always_inline]] inline Place place_in_8x8(u32 lane, u32 half, bool transposed) {
-  const u32 line = lane / 4, in_line = lane % 4 * 2 + half;
-  return transposed ? Place{in_line, line} : Place{line, in_line};
+// Transposes an 8 x 8 matrix of 16-bit elements. A register of all lanes has one in row-major order.
+template <u32... I>
+[[gnu::always_inline]] inline void transpose(const u16* from, u16* to,
+                                             std::integer_sequence<u32, I...>) {
+  using Half [[gnu::vector_size(64)]] = u16;
+  const auto* const rows = reinterpret_cast<const Half*>(from);
+  auto* const out = reinterpret_cast<Half*>(to);
+  const Half first = __builtin_shufflevector(rows[0], rows[1], (8 * (I % 8) + I / 8)...);
+  out[1] = __builtin_shufflevector(rows[0], rows[1], (8 * (I % 8) + I / 8 + 4)...);
+  out[0] = first;
+}
+[[gnu::always_inline]] inline void transpose(const u16* from, u16* to) {
+  transpose(from, to, std::make_integer_sequence<u32, 32>());
 }
 
 // sub: 1 for .trans. list: one register per matrix.
@@ -321,18 +348,14 @@ void load_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u32 rows[kLanes];
   row_addresses<false>(warp, window, insn, rows);
   for (u32 m = 0; m < insn.vector; ++m) {
-    u32* const d = slot<u32>(window, warp.lists[insn.list + m]);
-    alignas(64) u32 result[kLanes];
-    for (u32 lane = 0; lane < kLanes; ++lane) {
-      result[lane] = 0;
-      for (u32 half = 0; half < 2; ++half) {
-        const Place at = place_in_8x8(lane, half, insn.sub != 0);
-        u16 value;
-        __builtin_memcpy(&value, warp.shared + rows[8 * m + at.row] + 2 * at.column, 2);
-        result[lane] |= static_cast<u32>(value) << 16 * half;
-      }
-    }
-    __builtin_memcpy(d, result, sizeof(result));
+    u16* const d = slot<u16>(window, warp.lists[insn.list + m]);
+    alignas(64) u16 matrix[8][8];
+    for (u32 row = 0; row < 8; ++row)
+      __builtin_memcpy(matrix[row], warp.shared + rows[8 * m + row], sizeof(matrix[row]));
+    if (insn.sub != 0)
+      transpose(matrix[0], d);
+    else
+      __builtin_memcpy(d, matrix, sizeof(matrix));
   }
   ++warp.pc;
 }
@@ -343,34 +366,22 @@ void store_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   row_addresses<true>(warp, window, insn, rows);
   ++warp.progress;
   for (u32 m = 0; m < insn.vector; ++m) {
-    const u32* const from = slot<u32>(window, warp.lists[insn.list + m]);
-    for (u32 lane = 0; lane < kLanes; ++lane) {
-      for (u32 half = 0; half < 2; ++half) {
-        const Place at = place_in_8x8(lane, half, insn.sub != 0);
-        const u16 value = static_cast<u16>(from[lane] >> 16 * half);
-        __builtin_memcpy(warp.shared + rows[8 * m + at.row] + 2 * at.column, &value, 2);
-      }
-    }
+    const u16* const from = slot<u16>(window, warp.lists[insn.list + m]);
+    alignas(64) u16 matrix[8][8];
+    if (insn.sub != 0)
+      transpose(from, matrix[0]);
+    else
+      __builtin_memcpy(matrix, from, sizeof(matrix));
+    for (u32 row = 0; row < 8; ++row)
+      __builtin_memcpy(warp.shared + rows[8 * m + row], matrix[row], sizeof(matrix[row]));
   }
   ++warp.pc;
 }
 
-// Transposes an 8 x 8 matrix of 16-bit elements; each row is held by four lanes.
+// Transposes the matrix of a register.
 void move_matrix(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (!whole_warp(warp, insn, mask)) return;
-  u16 matrix[8][8];
-  const u32* const from = slot<u32>(window, insn.s[0]);
-  for (u32 lane = 0; lane < kLanes; ++lane) {
-    for (u32 half = 0; half < 2; ++half) {
-      const Place at = place_in_8x8(lane, half, false);
-      matrix[at.row][at.column] = static_cast<u16>(from[lane] >> 16 * half);
-    }
-  }
-  u32* const d = slot<u32>(window, insn.d);
-  for (u32 lane = 0; lane < kLanes; ++lane) {
-    const Place low = place_in_8x8(lane, 0, true), high = place_in_8x8(lane, 1, true);
-    d[lane] = matrix[low.row][low.column] | static_cast<u32>(matrix[high.row][high.column]) << 16;
-  }
+  transpose(slot<u16>(window, insn.s[0]), slot<u16>(window, insn.d));
   ++warp.pc;
 }
 

@@ -44,6 +44,11 @@ struct Floats {
   [[gnu::always_inline]] static Floats load_repeated(const float* from) {
     return {_mm512_maskz_broadcast_f32x8(0xffff, _mm256_load_ps(from))};
   }
+  // Element kOf of each four, repeated for the four.
+  template <int kOf>
+  [[gnu::always_inline]] Floats of_four() const {
+    return {_mm512_maskz_permute_ps(0xffff, value, kOf * 0x55)};
+  }
   [[gnu::always_inline]] void store(float* to) const { _mm512_store_ps(to, value); }
 };
 [[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, Floats c) {
@@ -55,6 +60,10 @@ struct Floats {
   __m256 value;
   [[gnu::always_inline]] static Floats load(const float* from) { return {_mm256_load_ps(from)}; }
   [[gnu::always_inline]] static Floats load_repeated(const float* from) { return load(from); }
+  template <int kOf>
+  [[gnu::always_inline]] Floats of_four() const {
+    return {_mm256_permute_ps(value, kOf * 0x55)};
+  }
   [[gnu::always_inline]] void store(float* to) const { _mm256_store_ps(to, value); }
 };
 [[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, Floats c) {
@@ -70,6 +79,12 @@ struct Floats {
     return made;
   }
   static Floats load_repeated(const float* from) { return load(from); }
+  template <int kOf>
+  Floats of_four() const {
+    Floats made;
+    for (u32 i = 0; i < kWidth; ++i) made.value[i] = value[i / 4 * 4 + kOf];
+    return made;
+  }
   void store(float* to) const { __builtin_memcpy(to, value, sizeof(value)); }
 };
 inline Floats multiply_add(Floats a, Floats b, Floats c) {
