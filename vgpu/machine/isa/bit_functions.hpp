@@ -5,8 +5,6 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
-[[gnu::always_inline]] inline u64 pair_of(u32 low, u32 high) { return low | u64{high} << 32; }
-
 // lop3: the bits of a truth table by the bits of a, b and c.
 [[gnu::always_inline]] inline u32 look_up(u32 table, u32 a, u32 b, u32 c) {
   const auto row = [table](u32 n) { return 0u - (table >> n & 1); };
@@ -23,15 +21,15 @@ namespace vgpu::machine::VGPU_ISA {
   return __builtin_bswap32(a);
 }
 
-// Four bytes of `bytes`, each by four bits of `selectors`: its number, and whether to replicate its
-// sign instead.
-[[gnu::always_inline]] inline u32 permuted(u64 bytes, u32 selectors) {
+// Four bytes of a (0 to 3) and b (4 to 7), each by four bits of `selectors`: its number, and whether
+// to replicate its sign instead.
+[[gnu::always_inline]] inline u32 permuted(u32 a, u32 b, u32 selectors) {
   u32 result = 0;
   for (u32 k = 0; k < 4; ++k) {
-    const u32 selector = selectors >> 4 * k & 15;
-    u32 byte = static_cast<u32>(bytes >> 8 * (selector & 7)) & 0xff;
-    if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    result |= byte << 8 * k;
+    const u32 selector = selectors >> 4 * k;
+    const u32 byte = ((selector & 4) != 0 ? b : a) >> 8 * (selector & 3) & 0xff;
+    const u32 sign = 0u - (byte >> 7);
+    result |= ((selector & 8) != 0 ? sign & 0xff : byte) << 8 * k;
   }
   return result;
 }

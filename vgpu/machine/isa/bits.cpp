@@ -134,19 +134,19 @@ void define_funnel(OperationSink& sink) {
 }
 
 void define_permute(OperationSink& sink) {
-  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), c); });
+  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permuted(a, b, c); });
   op(sink, "prmt.b32.f4e",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[0][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[0][c & 3]); });
   op(sink, "prmt.b32.b4e",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[1][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[1][c & 3]); });
   op(sink, "prmt.b32.rc8",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[2][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[2][c & 3]); });
   op(sink, "prmt.b32.ecl",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[3][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[3][c & 3]); });
   op(sink, "prmt.b32.ecr",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[4][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[4][c & 3]); });
   op(sink, "prmt.b32.rc16",
-     [](u32 a, u32 b, u32 c) { return permuted(pair_of(a, b), kPermuteModes[5][c & 3]); });
+     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[5][c & 3]); });
 }
 
 void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {

@@ -153,9 +153,13 @@ void permute(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     });
     return;
   }
+  if (mode == 0) {
+    write_row<kUniform>(window, insn.d, mask,
+                        [&](u32 i) VGPU_INLINE { return permuted(a[i], c[i], b[i]); });
+    return;
+  }
   write_row<kUniform>(window, insn.d, mask, [&](u32 i) {
-    const u32 selectors = mode == 0 ? b[i] : kPermuteModes[mode - 1][b[i] & 3];
-    return permuted(pair_of(a[i], c[i]), selectors);
+    return permuted(a[i], c[i], kPermuteModes[mode - 1][b[i] & 3]);
   });
 }
 

@@ -283,15 +283,16 @@ void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) 
   const Modifiers m = modifiers(insn);
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const Pair a(window, insn.s[0]), b(window, insn.s[1]);
-  u32 first = 0, neither = 0;
-  for (u32 i = 0; i < kLanes; ++i) {
+  // No short-circuit evaluation, so that both loops vectorise.
+  const u32 first = lanes_where([&](u32 i) VGPU_INLINE {
     const u64 bits = sa(a[i]);
     const double x = bits_as<double>(bits), y = bits_as<double>(sb(b[i]));
-    const bool negative = bits >> 63 != 0;
-    const bool wins = x == y ? negative != greater : greater ? x > y : x < y;
-    first |= static_cast<u32>(is_nan(y) ? !is_nan(x) : wins) << i;
-    neither |= static_cast<u32>(is_nan(x) && is_nan(y)) << i;
-  }
+    const bool wins = greater ? x > y : x < y, lesser = (bits >> 63 != 0) != greater;
+    return wins | ((x == y) & lesser) | (is_nan(y) & !is_nan(x));
+  });
+  const u32 neither = lanes_where([&](u32 i) VGPU_INLINE {
+    return is_nan(bits_as<double>(sa(a[i]))) & is_nan(bits_as<double>(sb(b[i])));
+  });
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   if (insn.d != kNone) set_predicate(window, insn.d, first & p, mask);
   if (insn.list != kNone) set_predicate(window, insn.list, neither & p, mask);
@@ -329,14 +330,7 @@ void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt, kTanh };
 
-u32 upper_half(double value) {
-  return is_nan(value) ? 0x7fffffff : static_cast<u32>(bits_as<u64>(value) >> 32);
-}
-
 u32 evaluate(unsigned function, u32 bits) {
-  const double upper = bits_as<double>(u64{bits} << 32);
-  if (function == kRcp64) return upper_half(1.0 / upper);
-  if (function == kRsqrt64) return upper_half(1.0 / __builtin_sqrt(upper));
   const double x = flush(bits_as<float>(bits));
   double result = 0;
   switch (function) {
@@ -399,8 +393,17 @@ void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
     case kSqrt: return write([](float x) { return __builtin_sqrtf(x); });
     default: break;
   }
-  u32* const d = slot<u32>(window, insn.d);
-  for (const u32 i : SetBits(mask)) d[i] = evaluate(insn.sub, sa(a[i]));
+  // The upper halves of doubles.
+  const auto write_upper = [&](auto f) VGPU_INLINE {
+    write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+      const double value = f(bits_as<double>(u64{sa(a[i])} << 32));
+      return is_nan(value) ? 0x7fffffff : static_cast<u32>(bits_as<u64>(value) >> 32);
+    });
+  };
+  if (insn.sub == kRcp64)
+    write_upper([](double x) VGPU_INLINE { return 1.0 / x; });
+  else
+    write_upper([](double x) VGPU_INLINE { return 1.0 / __builtin_sqrt(x); });
 }
 
 }  // namespace

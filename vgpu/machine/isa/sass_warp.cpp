@@ -2,6 +2,7 @@
 // Machine code: exchange between lanes of a warp, indexed constants, uniform registers. Unlike
 // PTX's .sync forms these operate on the active lanes: the code reconverges them beforehand.
 #include "machine/fault.hpp"
+#include "machine/isa/access.hpp"
 #include "machine/isa/sass.hpp"
 #include "machine/isa/shuffle.hpp"
 
@@ -102,24 +103,31 @@ template <bool kUniform>
 void load_constant(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const std::vector<std::byte>& bank = warp.block->launch.banks[insn.sub];
   const u32* const index = slot<u32>(window, insn.s[0]);
-  const u32 lanes = lanes_of<kUniform>(mask);
-  for (const u32 i : SetBits(lanes)) {
-    const u32 at = index[i] + static_cast<u32>(insn.imm);
-    if (at > bank.size() || insn.bytes > bank.size() - at || at % insn.bytes != 0) {
-      fault_constant({warp, insn, i}, at, static_cast<u32>(bank.size()));
-    }
+  const u32 lanes = lanes_of<kUniform>(mask), first = static_cast<u32>(__builtin_ctz(lanes));
+  const auto load = [&](u32 lane) {
+    const u32 at = index[lane] + static_cast<u32>(insn.imm);
+    if (at > bank.size() || insn.bytes > bank.size() - at || at % insn.bytes != 0)
+      fault_constant({warp, insn, lane}, at, static_cast<u32>(bank.size()));
     u64 value = 0;
     __builtin_memcpy(&value, bank.data() + at, insn.bytes);
-    if (insn.bytes < 4) {
-      const u32 unused = 64 - 8 * insn.bytes;
-      value = (insn.flags & kFlagSigned) != 0
-                  ? static_cast<u64>(static_cast<i64>(value << unused) >> unused)
-                  : value;
-    }
-    if (insn.d == kNone) continue;
-    slot<u32>(window, insn.d)[i] = static_cast<u32>(value);
-    if (insn.bytes == 8) slot<u32>(window, insn.d + kRow)[i] = static_cast<u32>(value >> 32);
+    return insn.bytes < 4 ? extend(value, insn.bytes, (insn.flags & kFlagSigned) != 0) : value;
+  };
+  alignas(64) u32 apart[kLanes];
+  for (u32 i = 0; i < kLanes; ++i) apart[i] = (lanes >> i & 1) != 0 ? index[i] ^ index[first] : 0;
+  alignas(64) u64 values[kLanes] = {};
+  if (kUniform || !any_set(apart)) {
+    const u64 value = load(first);
+    for (u64& v : values) v = value;
+  } else {
+    for (const u32 i : SetBits(lanes)) values[i] = load(i);
   }
+  if (insn.d == kNone) return;
+  const auto write = [&](u32 offset, u32 shift) VGPU_INLINE {
+    write_lanes<u32>(window, offset, lanes,
+                     [&](u32 i) VGPU_INLINE { return static_cast<u32>(values[i] >> shift); });
+  };
+  write(insn.d, 0);
+  if (insn.bytes == 8) write(insn.d + kRow, 32);
 }
 
 // Whether a generic address (two rows) is in the state space `sub`.

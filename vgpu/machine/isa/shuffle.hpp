@@ -5,6 +5,19 @@
 
 namespace vgpu::machine::VGPU_ISA {
 
+// result[i] = value[sources[i]] for all lanes.
+[[gnu::always_inline]] inline void pick_lanes(const u32* value, const u32* sources, u32* result) {
+#if defined(__AVX512F__)
+  const __m512i low = _mm512_load_si512(value), high = _mm512_load_si512(value + 16);
+  for (u32 i = 0; i < kLanes; i += 16) {
+    const __m512i from = _mm512_load_si512(sources + i);
+    _mm512_store_si512(result + i, _mm512_permutex2var_epi32(low, from, high));
+  }
+#else
+  for (u32 i = 0; i < kLanes; ++i) result[i] = value[sources[i]];
+#endif
+}
+
 template <ShuffleMode kMode>
 [[gnu::always_inline]] inline u32 shuffled(const u32* value, const u32* by, const u32* clamp,
                                            u32* result) {
@@ -20,7 +33,7 @@ template <ShuffleMode kMode>
     in_range[i] = static_cast<u32>(kMode == ShuffleMode::kUp ? place >= last : place <= last);
     sources[i] = in_range[i] != 0 ? source & 31 : i;
   }
-  for (u32 i = 0; i < kLanes; ++i) result[i] = value[sources[i]];
+  pick_lanes(value, sources, result);
   return lanes_where([&](u32 i) VGPU_INLINE { return in_range[i] != 0; });
 }
 
