@@ -125,7 +125,10 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   for (u32 i = 0; i < kLanes; ++i) apart |= (mask >> i & 1) != 0 ? offsets[i] ^ first : 0;
   const bool in_row = apart == 0 && mask == kAllLanes;
   u32 stray = 0;
-  for (const u32 i : SetBits(in_row ? 1 : mask)) {
+  const bool inside =
+      total <= warp.local_bytes &&
+      are_inside(offsets, mask, total, Pattern::kScattered, u64{0}, u64{warp.local_bytes} - total);
+  for (const u32 i : SetBits(inside ? 0 : in_row ? 1 : mask)) {
     if (offsets[i] > warp.local_bytes || total > warp.local_bytes - offsets[i] ||
         (offsets[i] & (total - 1)) != 0) {
       if (!forgives_local(warp, offsets[i], total))
@@ -157,6 +160,22 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
       if (offset == kNone) continue;
       const u32 at = static_cast<u32>(first) + bytes * e;
       move_local_row<kStore>(insn, local_byte(warp, 0, at / 4 * 4), slot<u32>(window, offset), at);
+    }
+    return;
+  }
+  if (bytes == 4 && insn.width == 4) {
+    u32* const memory = reinterpret_cast<u32*>(warp.local);
+    for (u32 e = 0; e < insn.vector; ++e) {
+      const u32 offset = element_slot(warp, insn, e);
+      if (offset == kNone) continue;
+      u32* const reg = slot<u32>(window, offset);
+      for (const u32 i : SetBits(mask)) {
+        u32& word = memory[(offsets[i] / 4 + e) * kLanes + i];
+        if constexpr (kStore)
+          word = reg[i];
+        else
+          reg[i] = word;
+      }
     }
     return;
   }

@@ -156,6 +156,17 @@ template <bool kWrite>
       return true;
     }
   }
+  if (bytes < 4 && pattern == Pattern::kContiguous && offsets[0] % 4 == 0) {
+    // All bytes of a run of words. The last lane of each word stays on record.
+    const auto run = [&](u32 count) VGPU_INLINE {
+      const u32 first = (offsets[0] - g.begin) / 4;
+      const auto place = [first](u32 i) VGPU_INLINE { return first + i; };
+      if (!is_in_order<kWrite>(g, count, place, whole_of)) return false;
+      remember<kWrite>(g, first, count, info | ((1u << bytes) - 1) << (4 - bytes));
+      return true;
+    };
+    return bytes == 1 ? run(kLanes / 4) : run(kLanes / 2);
+  }
   // Lanes that are not active stand for the first one that is.
   alignas(64) u32 places[kLanes];
   const u32 first_offset = offsets[__builtin_ctz(mask)];

@@ -176,6 +176,17 @@ void watch_local_access(Warp& warp, const Insn& insn, u32 mask, const u64* offse
     u32 lacking = 0;
     for (u32 i = 0; i < kLanes; ++i) lacking |= static_cast<u32>((row[i] & bits) == 0);
     if (lacking == 0) return;
+  } else if (bytes >= 4) {
+    u32 lacking = 0;
+    for (u32 w = 0; w < bytes * vector / 4; ++w) {
+      for (u32 m = mask; m != 0; m &= m - 1) {
+        const u32 i = static_cast<u32>(__builtin_ctz(m));
+        u8& mark = written[(offsets[i] / 4 + w) * kLanes + i];
+        lacking |= static_cast<u32>(mark == 0);
+        if (kind == Touch::kStore) mark = kWhole;
+      }
+    }
+    if (lacking == 0 || kind == Touch::kStore) return;
   }
   for (u32 m = mask; m != 0; m &= m - 1) {
     const u32 i = static_cast<u32>(__builtin_ctz(m));
