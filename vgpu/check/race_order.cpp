@@ -34,6 +34,7 @@ void RaceCheck::start() {
   ++changes_;
   s.agents.clear();
   s.by_name.clear();
+  s.copiers.clear();
   fenced_ = false;
   s.transferred.clear();
   for (u32 w = 0; w < s.warps; ++w) {
@@ -53,9 +54,13 @@ void RaceCheck::State::update_oldest(u32 warp) {
   u32 least = row[warp];
   for (u32 v = 0; v < warps; ++v) least = v == warp ? least : std::min(least, row[v]);
   oldest[warp] = least;
-  u32 async = ~0u;
-  for (std::size_t a = first_agent(); a < row.size(); ++a) async = std::min(async, row[a]);
-  oldest_async[warp] = async;
+  oldest_async[warp] = oldest_agent(row);
+}
+
+u32 RaceCheck::State::oldest_agent(const std::vector<u32>& row) const {
+  u32 least = ~0u;
+  for (std::size_t a = first_agent(); a < row.size(); ++a) least = std::min(least, row[a]);
+  return least;
 }
 
 void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
@@ -65,19 +70,27 @@ void RaceCheck::State::join(u32 warp, const std::vector<u32>& clocks) {
 }
 
 u32 RaceCheck::State::agent_of(const AgentName& name) {
+  if (name.kind == AgentKind::kCopies) {
+    if (copiers.empty()) copiers.resize(u64{warps} * ir::kLanes);
+    u32& index = copiers[name.owner * ir::kLanes + name.place];
+    if (index == 0) index = new_agent(name);
+    return index;
+  }
   constexpr u32 kKindAt = 60, kOwnerAt = 32;
   const u64 key =
       u64{static_cast<u32>(name.kind)} << kKindAt | u64{name.owner} << kOwnerAt | name.place;
-  const auto [found, added] =
-      by_name.try_emplace(key, first_agent() + static_cast<u32>(agents.size()));
-  if (added) {
-    agents.push_back(name);
-    for (u32 w = 0; w < warps; ++w) {
-      known[w].push_back(past);
-      oldest_async[w] = past;
-    }
-  }
+  const auto [found, added] = by_name.try_emplace(key, 0);
+  if (added) found->second = new_agent(name);
   return found->second;
+}
+
+u32 RaceCheck::State::new_agent(const AgentName& name) {
+  agents.push_back(name);
+  for (u32 w = 0; w < warps; ++w) {
+    known[w].push_back(past);
+    oldest_async[w] = past;
+  }
+  return first_agent() + static_cast<u32>(agents.size()) - 1;
 }
 
 void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 waited) {
@@ -88,10 +101,25 @@ void RaceCheck::barrier(const observer::Block& block, const u32* arrived, u32 wa
   for (u32 w = 0; w < s.block_warps; ++w) {
     if (arrived[w] != 0) raise(joined, s.known[base + w]);
   }
+  // Warps that arrived and waited know what all of them know.
+  u32 least = 0;  // the warp with the least clock there
+  for (u32 w = 1; w < s.warps && !joined.empty(); ++w)
+    least = joined[w] < joined[least] ? w : least;
+  const u32 oldest_async = joined.empty() ? 0 : s.oldest_agent(joined);
   for (u32 w = 0; w < s.block_warps; ++w) {
-    if ((waited >> w & 1) != 0) raise(s.known[base + w], joined);
-    if (arrived[w] != 0) s.tick(base + w);
-    s.update_oldest(base + w);
+    const u32 warp = base + w;
+    const bool waits = (waited >> w & 1) != 0;
+    if (waits && arrived[w] != 0)
+      s.known[warp] = joined;
+    else if (waits)
+      raise(s.known[warp], joined);
+    if (arrived[w] != 0) s.tick(warp);
+    if (waits && arrived[w] != 0 && warp != least) {
+      s.oldest[warp] = std::min(joined[least], s.known[warp][warp]);
+      s.oldest_async[warp] = oldest_async;
+    } else {
+      s.update_oldest(warp);
+    }
   }
   ++changes_;
 }

@@ -102,6 +102,7 @@ struct RaceCheck::State {
   u32 first_agent() const { return 3 * warps; }
   u32 index_of(const observer::Warp& warp) const { return warp.home->rank * block_warps + warp.id; }
   u32 agent_of(const AgentName& name);
+  u32 new_agent(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
   Attempt attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                      const SharedRange& where, Agent agent, u32 epoch, bool writes);
@@ -111,6 +112,7 @@ struct RaceCheck::State {
     ++ticks;
   }
   void update_oldest(u32 warp);
+  u32 oldest_agent(const std::vector<u32>& row) const;
   void join(u32 warp, const std::vector<u32>& clocks);
   void touch(const Attempt& attempt, u32 first, u32 bytes);
   Marks& reads_of(BlockMemory& memory, const Attempt& attempt);
@@ -146,7 +148,8 @@ struct RaceCheck::State {
   std::vector<std::vector<u32>> released, acquired;
   std::unordered_map<u64, std::vector<u32>> transferred;
   std::vector<AgentName> agents;
-  std::unordered_map<u64, u32> by_name;  // index by kind, owner and place
+  std::vector<u32> copiers;              // agents of kCopies, by warp and lane; 0: none yet
+  std::unordered_map<u64, u32> by_name;  // the others, by kind, owner and place
   // Moments of accesses to global memory. An epoch is a time in which no warp's clock changes, and
   // begins with the first access in it; moment 1 + e * warps + w is warp w's in epoch e. There is
   // none behind the last of `most_epochs`, and accesses have moment 0 then.

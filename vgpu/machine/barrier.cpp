@@ -14,7 +14,8 @@ namespace {
 
 bool complete(const Block& block, const Block::Barrier& barrier) {
   if (barrier.expected == 0) {
-    for (u32 w = 0; w < block.warp_count; ++w) {
+    // Warps run in their order, so that the last one is mostly missing.
+    for (u32 w = block.warp_count; w-- > 0;) {
       if ((block.warps[w].live & ~barrier.arrived[w]) != 0) return false;
     }
     return true;
