@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one instruction of a warp takes of the virtual GPU, by classes: nanoseconds of processor
-// time, the least of five launches of one warp. Each row is a loop of 32 such instructions in four
-// chains; iadd3, isetp_sel, fsetp_fsel and imad_wide (a 64-bit sum) are of two instructions, and
-// give the time of both. `classes PART` measures the rows whose names have that part. From machine
-// code of sm_90.
+// time, the least of five launches of one warp. Each row is a loop of 32 such instructions, most in
+// four chains; iadd3, isetp_sel, fsetp_fsel and imad_wide (a 64-bit sum) are of two instructions,
+// dmnmx, ldl, lds8 and ldc of some more, and give the time of all. `classes PART` measures the rows
+// whose names have that part. From machine code of sm_90.
 //
 //   build/bin/vgpu --no-reuse -- build/bin/classes
 #include <algorithm>
@@ -45,6 +45,63 @@ CHAIN(dfma_minus, double, "d", "{.reg .f64 t; neg.f64 t, %1; fma.rn.f64 %0, %0, 
 CHAIN(dadd, double, "d", "add.rn.f64 %0, %0, %1;")
 CHAIN(hfma2, int, "r", "fma.rn.f16x2 %0, %0, %1, %2;")
 CHAIN(hadd2, int, "r", "add.rn.f16x2 %0, %0, %1;")
+CHAIN(prmt, int, "r", "prmt.b32 %0, %0, %1, %2;")
+CHAIN(shfl, int, "r", "shfl.sync.idx.b32 %0, %0, %1, 31, -1;")
+CHAIN(mufu64, double, "d", "rcp.approx.ftz.f64 %0, %0;")
+CHAIN(dmnmx, double, "d", "min.f64 %0, %0, %1;")  // with the selection of the result
+
+// Products of f16 matrices of 16 x 16 and 16 x 8.
+__global__ void hmma(float* out, int n, float s) {
+  float c[4] = {s, s, s, s};
+  const int a = static_cast<int>(threadIdx.x) * 257, b = a + 3;
+  for (int i = 0; i < n; ++i) {
+#pragma unroll 32
+    for (int j = 0; j < 32; ++j) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4, %5, %5}, "
+          "{%4, %5}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a), "r"(b));
+    }
+  }
+  out[threadIdx.x] = c[0] + c[1] + c[2] + c[3];
+}
+
+// Loads from a thread's own array, each lane elsewhere, with the computation of the index.
+__global__ void ldl(int* out, int n, int s) {
+  int elements[64];
+  for (int k = 0; k < 64; ++k) elements[k] = s * k;
+  int place = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < n; ++i) {
+#pragma unroll 32
+    for (int j = 0; j < 32; ++j) place = elements[(place + j) & 63];
+  }
+  out[threadIdx.x] = place;
+}
+
+// Loads of bytes of shared memory, and of constants of a computed index, with its computation.
+__global__ void lds8(int* out, int n, int s) {
+  __shared__ unsigned char bytes[1024];
+  for (unsigned k = threadIdx.x; k < sizeof bytes; k += 32)
+    bytes[k] = static_cast<unsigned char>(s);
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+#pragma unroll 32
+    for (int j = 0; j < 32; ++j)
+      sum += static_cast<volatile unsigned char*>(bytes)[threadIdx.x + 32 * j];
+  }
+  out[threadIdx.x] = sum;
+}
+__constant__ int constants[64];
+__global__ void ldc(int* out, int n, int s) {
+  int place = s;
+  for (int i = 0; i < n; ++i) {
+#pragma unroll 32
+    for (int j = 0; j < 32; ++j) place = constants[(place + j + i) & 63];
+  }
+  out[threadIdx.x] = place;
+}
 
 double now() {
   timespec t;
@@ -90,5 +147,13 @@ int main(int count, char** arguments) {
   MEASURE(dadd)
   MEASURE(hfma2)
   MEASURE(hadd2)
+  MEASURE(prmt)
+  MEASURE(shfl)
+  MEASURE(mufu64)
+  MEASURE(dmnmx)
+  MEASURE(hmma)
+  MEASURE(ldl)
+  MEASURE(lds8)
+  MEASURE(ldc)
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
