@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kMaxRedZone = std::size_t{1} << 20;
 // Freed blocks of at least so many bytes return their pages.
 constexpr std::size_t kMaxResidentFreed = std::size_t{64} << 10;
+// After freed blocks of at least so many bytes the host is queried again: reading its files takes
+// much less than clearing these.
+constexpr std::size_t kMaxGrantedFreed = std::size_t{64} << 20;
 constexpr std::size_t kQuarantineBlocks = 4096;
 
 std::size_t round_up(std::size_t bytes) {
@@ -247,7 +250,7 @@ Allocation* Memory::Impl::retire(const void* pointer) {
   map.reset();
   turns.freed(bytes);
   allocated -= bytes;
-  granted = bytes < kMaxResidentFreed ? granted + cost(bytes) : 0;
+  granted = bytes < kMaxGrantedFreed ? granted + cost(bytes) : 0;
   clear(block.begin, block.end);
   return &block;
 }

@@ -114,6 +114,23 @@ TEST(Memory, ADeviceFarLargerThanTheHostCostsNothing) {
   EXPECT_EQ(memory.allocate(1), nullptr);
 }
 
+TEST(Memory, ALoopQueriesTheHostOnlyForLargeBlocks) {
+  static int queries;
+  Memory memory(kGiB, [] {
+    ++queries;
+    HostRoom room;
+    room.memory.lower(kGiB, "the host's free memory");
+    return room;
+  });
+  const auto queries_of = [&](std::size_t bytes) {
+    queries = 0;
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(memory.free(memory.allocate(bytes)));
+    return queries;
+  };
+  EXPECT_LE(queries_of(kMiB), 2) << "the arena's and the first block's";
+  EXPECT_GE(queries_of(100 * kMiB), 99);
+}
+
 TEST(Memory, ALoopGetsTwoBlocksByTurns) {
   Memory memory(64 * kMiB);
   memory.track();
