@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix instructions, compared with products in double. Inputs are small multiples of 1/4, so that
 // every sum is exact in every format and a misplaced element is detected.
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
 #include <tuple>
 
 #include "engine_fixture.hpp"
 #include "float_formats.hpp"
+#include "machine/operations.hpp"
 
 namespace {
 
@@ -94,6 +99,53 @@ TEST_F(Tensor, FragmentsOfTf32) {
     float* const d = array<float>(128);
     launch("mma_tf32", {1}, {32}, d, singles(a), singles(b), singles(c), k);
     expect_equal(d, product(a, b, c, 16, 8, k), 8);
+  }
+}
+
+// Any bits, among them NaN, infinite and subnormal numbers, on each of the host's instruction sets.
+TEST_F(Tensor, SumsAreRoundedOneAfterAnother) {
+  std::mt19937 random(1);
+  const auto bits = [&](int count) {
+    std::vector<std::uint32_t> made;
+    for (int i = 0; i < count; ++i) made.push_back(static_cast<std::uint32_t>(random()));
+    return made;
+  };
+  const auto number = [](std::uint32_t code) { return std::bit_cast<float>(code); };
+  for (const auto& [name, k, type] :
+       {std::tuple{"mma_f16_k16", 16, 'h'}, std::tuple{"mma_f16_k8", 8, 'h'},
+        std::tuple{"mma_bf16_k16", 16, 'b'}, std::tuple{"mma_tf32", 8, 't'}}) {
+    const auto value = [&, type = type](std::uint32_t code) {
+      if (type == 'h') return static_cast<float>(conformance::half(code));
+      return number(type == 'b' ? code << 16 : code & 0xffffe000);
+    };
+    for (int time = 0; time < 20; ++time) {
+      const auto a = bits(16 * k), b = bits(k * 8);
+      std::vector<float> c;
+      for (const std::uint32_t code : bits(128)) c.push_back(number(code));
+      for (const vgpu::machine::Isa& isa : vgpu::machine::isas()) {
+        SCOPED_TRACE(std::string(name) + " on " + isa.code.name);
+        ASSERT_TRUE(vgpu::machine::use_isa(isa.code.name));
+        float* const d = array<float>(128);
+        if (type == 't') {
+          std::vector<float> wide_a, wide_b;
+          for (const std::uint32_t code : a) wide_a.push_back(value(code));
+          for (const std::uint32_t code : b) wide_b.push_back(value(code));
+          launch(name, {1}, {32}, d, array(wide_a), array(wide_b), array(c), k);
+        } else {
+          launch(name, {1}, {32}, d, array(std::vector<std::uint16_t>(a.begin(), a.end())),
+                 array(std::vector<std::uint16_t>(b.begin(), b.end())), array(c));
+        }
+        for (int i = 0; i < 128; ++i) {
+          float sum = c[i];
+          for (int l = 0; l < k; ++l)
+            sum = std::fma(value(a[i / 8 * k + l]), value(b[l * 8 + i % 8]), sum);
+          const std::uint32_t expected =
+              std::isnan(sum) ? 0x7fffffff : std::bit_cast<std::uint32_t>(sum);
+          ASSERT_EQ(std::bit_cast<std::uint32_t>(d[i]), expected) << i;
+        }
+      }
+      ASSERT_TRUE(vgpu::machine::use_isa(""));
+    }
   }
 }
 

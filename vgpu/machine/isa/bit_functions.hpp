@@ -21,8 +21,8 @@ namespace vgpu::machine::VGPU_ISA {
   return __builtin_bswap32(a);
 }
 
-// Four bytes of a (0 to 3) and b (4 to 7), each by four bits of `selectors`: its number, and whether
-// to replicate its sign instead.
+// Four bytes of a (0 to 3) and b (4 to 7), each by four bits of `selectors`: its number, and
+// whether to replicate its sign instead.
 [[gnu::always_inline]] inline u32 permuted(u32 a, u32 b, u32 selectors) {
   u32 result = 0;
   for (u32 k = 0; k < 4; ++k) {

@@ -327,7 +327,7 @@ template <bool kStore>
   race_shared<kStore>(warp, insn, mask, rows, kRow, pattern, false, [] { return 0u; });
 }
 
-// Transposes an 8 x 8 matrix of 16-bit elements. A register of all lanes has one in row-major order.
+// Transposes an 8 x 8 matrix of 16-bit elements, which is row-major, as in a register of all lanes.
 template <u32... I>
 [[gnu::always_inline]] inline void transpose(const u16* from, u16* to,
                                              std::integer_sequence<u32, I...>) {

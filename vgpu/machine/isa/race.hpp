@@ -82,11 +82,12 @@ template <bool kWrite>
   }
 }
 
-// The same for single words: places[lane] + word. Pointers are copies, because what they point to
-// may be part of `g`, as far as the compiler knows.
+// The same for single words: places[lane] + word, for all lanes in order; those that are not active
+// have the place of one that is. Pointers are copies, because what they point to may be part of
+// `g`, as far as the compiler knows.
 template <bool kWrite>
 [[gnu::always_inline]] inline void remember_places(const observer::Races::Glance& g, u32 mask,
-                                                   const u32* places, u32 word, u32 info) {
+                                                   const u32* places, u32 word, auto info_of) {
   const u32 now = g.now, me = g.me, seen = g.oldest;
   if constexpr (kWrite) {
     u32 *const clock = g.write_clock + word, *const infos = g.write_info + word,
@@ -94,19 +95,24 @@ template <bool kWrite>
     for (const u32 lane : SetBits(mask)) {
       const u32 place = places[lane];
       clock[place] = now;
-      infos[place] = info;
+      infos[place] = info_of(lane);
       writer[place] = me;
     }
   } else {
     u32 *const clock = g.read_clock + word, *const infos = g.read_info + word,
                *const last = g.last_read + word, *const reader = g.reader + word;
+    // Where the warp has read the words at this clock before, only the instruction is another.
+    if (!any_of_words(kLanes, [&](u32 i) VGPU_INLINE { return clock[places[i]] ^ now; })) {
+      for (const u32 lane : SetBits(mask)) infos[places[lane]] = info_of(lane);
+      return;
+    }
     for (const u32 lane : SetBits(mask)) {
       const u32 place = places[lane], before = last[place];
       const u32 other = (before > seen ? kAllLanes : 0) & (reader[place] ^ me);
       reader[place] = other == 0 ? me : observer::Races::kSeveral;
       last[place] = before > now ? before : now;
       clock[place] = now;
-      infos[place] = info;
+      infos[place] = info_of(lane);
     }
   }
 }
@@ -127,15 +133,18 @@ template <bool kWrite>
           g, count, [first](u32 i) VGPU_INLINE { return first + i; }, whole_of);
     };
     if (pattern != Pattern::kScattered) {
-      const auto run = [&](u32 count) VGPU_INLINE {
+      // `parts` runs of `count` words. Constant counts are loops without remainders.
+      const auto run = [&](u32 parts, u32 count) VGPU_INLINE {
         const u32 first = (offsets[0] - g.begin) / 4;
-        if (!run_in_order(first, count)) return false;
-        remember<kWrite>(g, first, count, whole);
+        for (u32 part = 0; part < parts; ++part) {
+          if (!run_in_order(first + part * count, count)) return false;
+        }
+        for (u32 part = 0; part < parts; ++part)
+          remember<kWrite>(g, first + part * count, count, whole);
         return true;
       };
-      // Constant lengths are loops without remainders.
-      if (bytes == 4) return pattern == Pattern::kContiguous ? run(kLanes) : run(1);
-      return run(pattern == Pattern::kContiguous ? kLanes * words : words);
+      if (pattern == Pattern::kContiguous) return run(words, kLanes);
+      return bytes == 4 ? run(1, 1) : run(1, words);
     }
     const WordRuns runs =
         has_runs(warp, mask, bytes) ? warp.memos[insn.site].shared.runs(bytes) : WordRuns{};
@@ -177,7 +186,7 @@ template <bool kWrite>
       const auto place = [&](u32 i) VGPU_INLINE { return places[i] + w; };
       if (!is_in_order<kWrite>(g, kLanes, place, whole_of)) return false;
     }
-    for (u32 w = 0; w < words; ++w) remember_places<kWrite>(g, mask, places, w, whole);
+    for (u32 w = 0; w < words; ++w) remember_places<kWrite>(g, mask, places, w, whole_of);
     return true;
   }
   alignas(64) u32 infos[kLanes];
@@ -189,7 +198,7 @@ template <bool kWrite>
           g, kLanes, [&](u32 i) VGPU_INLINE { return places[i]; },
           [&](u32 i) VGPU_INLINE { return infos[i]; }))
     return false;
-  for (const u32 lane : SetBits(mask)) remember<kWrite>(g, places[lane], 1, infos[lane]);
+  remember_places<kWrite>(g, mask, places, 0, [&](u32 i) VGPU_INLINE { return infos[i]; });
   return true;
 }
 
