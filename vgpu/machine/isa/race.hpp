@@ -117,6 +117,51 @@ template <bool kWrite>
   }
 }
 
+// The same for four words at a time, of which places[0], places[4] and so on are the first: a
+// fragment of a matrix. False, and nothing is recorded, unless clocks alone show the order.
+template <bool kWrite>
+[[gnu::always_inline]] inline bool remember_fours(const observer::Races::Glance& g,
+                                                  const u32* places, u32 info) {
+  using Four [[gnu::vector_size(16)]] = u32;
+  const auto load = [](const u32* from) VGPU_INLINE {
+    Four words;
+    __builtin_memcpy(&words, from, sizeof(words));
+    return words;
+  };
+  const auto store = [](u32* to, Four words)
+                         VGPU_INLINE { __builtin_memcpy(to, &words, sizeof(words)); };
+  const auto all = [](u32 value) VGPU_INLINE { return value - Four{}; };
+  const auto later = [](Four clocks, Four than)
+                         VGPU_INLINE { return reinterpret_cast<Four>(clocks > than); };
+  const Four now = all(g.now), me = all(g.me), seen = all(g.oldest), infos = all(info);
+  Four late = {};
+  for (u32 i = 0; i < kLanes; i += 4) {
+    const u32 place = places[i];
+    late |= later(load(g.write_clock + place), seen);
+    if (kWrite) late |= later(load(g.last_read + place), seen);
+    if (g.async_write != nullptr) late |= later(load(g.async_write + place), all(g.oldest_async));
+    if (kWrite && g.last_async_read != nullptr)
+      late |= later(load(g.last_async_read + place), all(g.oldest_async));
+  }
+  if ((late[0] | late[1] | late[2] | late[3]) != 0) return false;
+  for (u32 i = 0; i < kLanes; i += 4) {
+    const u32 place = places[i];
+    if constexpr (kWrite) {
+      store(g.write_clock + place, now);
+      store(g.write_info + place, infos);
+      store(g.writer + place, me);
+    } else {
+      const Four last = load(g.last_read + place), reader = load(g.reader + place);
+      const Four other = later(last, seen) & (reader ^ me);
+      store(g.reader + place, other == 0 ? me : all(observer::Races::kSeveral));
+      store(g.last_read + place, last > now ? last : now);
+      store(g.read_clock + place, now);
+      store(g.read_info + place, infos);
+    }
+  }
+  return true;
+}
+
 // Call after count_shared, whose memo holds the pattern's runs.
 template <bool kWrite>
 [[gnu::always_inline]] inline bool race_at_a_glance(Warp& warp, const Insn& insn, u32 mask,
@@ -181,6 +226,11 @@ template <bool kWrite>
   const u32 first_offset = offsets[__builtin_ctz(mask)];
   for (u32 i = 0; i < kLanes; ++i)
     places[i] = (((mask >> i & 1) != 0 ? offsets[i] : first_offset) - g.begin) / 4;
+  if (bytes == 4 && mask == kAllLanes) {
+    alignas(64) u32 apart[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) apart[i] = places[i] - places[i / 4 * 4] - i % 4;
+    if (!any_set(apart) && remember_fours<kWrite>(g, places, whole)) return true;
+  }
   if (bytes >= 4) {
     for (u32 w = 0; w < words; ++w) {
       const auto place = [&](u32 i) VGPU_INLINE { return places[i] + w; };
