@@ -45,8 +45,9 @@ inline constexpr std::string_view kHalves =
 inline constexpr std::string_view kConstants =
     "as if constants were always in their cache; the hardware counts misses, too";
 inline constexpr std::string_view kRemote =
-    "the data, and 2 bytes for each lane of a load of 16 bytes, 8 of a narrower one; measured "
-    "where all lanes load 16 bytes in turn from one block, or store or add words";
+    "the data, 2 bytes for each lane of a load of 16 bytes, 8 of a narrower one, and 32 for each "
+    "asynchronous store; measured where all lanes load 16 bytes in turn from one block, store or "
+    "add words, or store 16 bytes asynchronously";
 inline constexpr std::string_view kOperands =
     "what is in shared memory of A and B; not measured with A in registers";
 inline constexpr std::string_view kSchedule =

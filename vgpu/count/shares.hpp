@@ -27,7 +27,6 @@ inline constexpr auto bulk_deliveries = &of_count<&InstructionCount::bulk_delive
 inline constexpr auto bulk_multicasts = &of_count<&InstructionCount::bulk_multicasts>;
 inline constexpr auto wavefronts = &of_count<&InstructionCount::shared_wavefronts>;
 inline constexpr auto remote_requests = &of_count<&InstructionCount::remote_requests>;
-inline constexpr auto remote_bytes = &of_count<&InstructionCount::remote_bytes>;
 inline constexpr auto failed_waits = &of_count<&InstructionCount::failed_waits>;
 
 inline std::uint64_t lanes(const Instruction& i) { return i.count.lanes - i.count.refused_lanes; }
@@ -82,6 +81,11 @@ inline std::uint64_t operand_wavefronts(const Instruction& i) { return operand_b
 // both ways.
 inline std::uint64_t remote_loads(const Instruction& i) {
   return i.count.remote_bytes + (i.what.bytes == 16 ? 2 : 8) * i.count.remote_lanes;
+}
+// Measured: data, and 32 bytes per asynchronous store.
+inline std::uint64_t remote_stores(const Instruction& i) {
+  const bool async = i.what.operation == ir::Counted::kAsyncStore;
+  return i.count.remote_bytes + (async ? 32 * i.count.remote_requests : 0);
 }
 inline std::uint64_t remote_atomics(const Instruction& i) { return 2 * i.count.remote_bytes; }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -365,11 +366,24 @@ void send_words(Warp& warp, const Lane& lane) {
       });
 }
 
+// Measured on an H200 are copies of 16 bytes per lane.
+void count_sent(Warp& warp, const Insn& insn, u32 mask) {
+  const u32 bytes = insn.width * u32{insn.bytes};
+  const bool copies = WordReduction::of(insn.imm).what == BulkReduction::kCopy;
+  observer::SiteCount& count = warp.site_counts[insn.site];
+  const auto lanes = static_cast<u32>(std::popcount(mask));
+  ++count.remote_requests;
+  count.remote_lanes += lanes;
+  count.remote_bytes += u64{lanes} * bytes;
+  count.remote_apart += copies && bytes == 16 ? 0 : 1;
+}
+
 }  // namespace
 
 void bulk_copy(Warp& warp, const Insn& insn, u32 mask) {
   ++warp.progress;
   if ((insn.flags & kFlagMachine) != 0) mask &= 0u - mask;  // executed once per warp
+  if (static_cast<BulkKind>(insn.sub) == BulkKind::kSendWords) count_sent(warp, insn, mask);
   for (const u32 index : SetBits(mask)) {
     const Lane lane{warp, insn, index};
     switch (static_cast<BulkKind>(insn.sub)) {

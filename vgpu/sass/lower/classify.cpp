@@ -77,8 +77,7 @@ ir::u16 traits_of(const Instruction& i) {
       (i.op == Op::kSetmaxreg && i.mode == kTryAlloc))
     traits |= ir::kWaits;
   if (i.op == Op::kUblkPrefetch || i.op == Op::kUtmaReduce || i.op == Op::kUtmaPrefetch ||
-      i.op == Op::kStas || i.op == Op::kRedas || i.op == Op::kFswzadd ||
-      class_of(i.op, false).pipes == ir::kPipeTex)
+      i.op == Op::kRedas || i.op == Op::kFswzadd || class_of(i.op, false).pipes == ir::kPipeTex)
     traits |= ir::kNotMeasured;
   if (i.uniform && (i.op == Op::kFlo || i.op == Op::kBrev || i.op == Op::kPlop3 ||
                     i.op == Op::kSgxt || i.op == Op::kP2r || i.op == Op::kR2p))
