@@ -130,8 +130,10 @@ void add_atlas(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<AtlasOptions>();
   verb->add_option("kernels,--kernel", options->common.kernels,
                    "ids, rungs or numbers; default baselines, r12 and what stands in for ieee");
-  verb->add_option("--shape", options->common.shapes,
-                   "MxNxK; default 512x512 with K from 256 to 16384")
+  verb->add_option(
+          "--shape", options->common.shapes,
+          "MxNxK or N, lists and ranges as for `ladder bench`; default 512x512 with K from 256 "
+          "to 16384")
       ->allow_extra_args(false);
   verb->add_option("--device", options->common.device, kDeviceHelp);
   add_number(*verb, "--seed", options->common.seed, kSeedRange, "seed of the operands");

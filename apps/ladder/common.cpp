@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <string_view>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "host/rates.hpp"
 #endif
 #include "operands/buffer.hpp"
+#include "problem/suites.hpp"
 #include "report/files.hpp"
 #include "report/table.hpp"
 
@@ -44,7 +46,8 @@ void add_common_options(CLI::App& verb, CommonOptions& options) {
   verb.add_option("kernels,--kernel", options.kernels,
                   "kernels by id, rung or number (ladder list); default: all");
   verb.add_option("--device", options.device, kDeviceHelp);
-  verb.add_option("--shape", options.shapes, "MxNxK, or N for a cube; repeatable")
+  verb.add_option("--shape", options.shapes,
+                  "MxNxK or N, lists and ranges as for `ladder bench`; repeatable")
       ->allow_extra_args(false);
   verb.add_option("--json", options.json, "write rows and environment here (docs/schema.md)");
   add_number(verb, "--seed", options.seed, kSeedRange, "seed of the operands");
@@ -84,7 +87,7 @@ std::vector<const KernelInfo*> selected_kernels(const CommonOptions& options, co
 std::vector<Problem> selected_shapes(const CommonOptions& options) {
   std::vector<Problem> problems;
   for (const std::string& text : options.shapes) {
-    problems.push_back(required(parse_shape(text), "--shape"));
+    std::ranges::copy(required(parse_shapes(text), "--shape"), std::back_inserter(problems));
   }
   return problems;
 }

@@ -167,7 +167,10 @@ Result<std::vector<Problem>> parse_shapes(const std::string& text) {
     std::vector<Sizes> sizes;
     for (const std::string& part : parts) {
       auto range = parse_range(part);
-      if (!range) return range.status();
+      if (!range) {
+        const std::string of = part == shape ? "" : "'" + shape + "': ";
+        return Status(Code::kInvalidArgument, of + range.status().message());
+      }
       sizes.push_back(std::move(range).value());
     }
     const auto add = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
