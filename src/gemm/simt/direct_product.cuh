@@ -9,14 +9,11 @@
 namespace ladder {
 
 constexpr int kDirectThreads = 256;
-// Enough registers for a step's loads, so that ptxas issues them together.
-constexpr int kDirectBlocksOfSm = 4;
 
 // B is K-major; 2^x.lanes threads of a warp share a column. kFloat4: both operands permit 128-bit
 // loads along k, a multiple of 4.
 template <bool kFloat4>
-__global__ void __launch_bounds__(kDirectThreads, kDirectBlocksOfSm)
-    direct_along(const __grid_constant__ PartJob x) {
+__global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_constant__ PartJob x) {
   constexpr int kFew = kFloat4 ? 2 : 4, kVector = kFloat4 ? 4 : 1;
   const int lanes = 1 << x.lanes, step = lanes * kVector,
             lane = static_cast<int>(threadIdx.x) & (lanes - 1),
@@ -53,8 +50,10 @@ __global__ void __launch_bounds__(kDirectThreads, kDirectBlocksOfSm)
 }
 
 // B is N-major; a thread computes one column or, with kFloat4, four, where n is a multiple of 4.
+// With a number of blocks per SM, vectors get registers for a step's loads, and ptxas issues these
+// together; without one (0) a single column's kernel is faster.
 template <bool kFloat4>
-__global__ void __launch_bounds__(kDirectThreads, kDirectBlocksOfSm)
+__global__ void __launch_bounds__(kDirectThreads, kFloat4 ? 4 : 0)
     direct_across(const __grid_constant__ PartJob x) {
   constexpr int kFew = 8, kVector = kFloat4 ? 4 : 1;
   const int column = static_cast<int>(blockIdx.x * kDirectThreads + threadIdx.x) * kVector;
