@@ -2,7 +2,6 @@
 #include "gemm/plan/part_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -85,17 +84,9 @@ class TileTimes {
       int of_sm = 1;
       while (of_sm < most && part_capacity(sms_, of_sm, cluster) < rest) ++of_sm;
       double last = step_[of_sm];
-      if (waves > 0) {
-        // Blocks start where others have ended: the later the wave, the less they start together,
-        // and the more the last wave overlaps those before it. The blocks of a cluster always do.
-        const double in_step = std::pow(parts_cost::in_step, static_cast<double>(waves - 1)),
-                     share = std::max(cluster > 1 ? parts_cost::cluster_wave : 0.0,
-                                      all_waves - static_cast<double>(waves));
-        last = in_step * last + (1 - in_step) * std::max(step_[1], step_[most] * share);
-      } else if (cluster > 1 && !early) {
-        // Clusters are distributed unevenly, unless the kernel is released early.
+      // Clusters are distributed unevenly, unless the kernel is released early.
+      if (waves == 0 && cluster > 1 && !early)
         last += parts_cost::uneven * (step_[std::min(of_sm + 1, most)] - step_[of_sm]);
-      }
       sum += of_block * last;
     }
     sum += store_ * static_cast<double>(std::min(blocks, slots));
