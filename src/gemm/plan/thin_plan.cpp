@@ -74,11 +74,11 @@ double dot_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
   const double loads = thin_cost::dots_load * (a.loads + b.loads) +
                        thin_cost::dots_line * (a.lines + b.lines),
                early = releases_early(blocks, sms) ? thin_cost::dots_early : 0;
-  const double sum = thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
-                     thin_cost::dots_latency * rounds * (plan.outputs == 1 ? 1 : 2) +
-                     of_sm * std::ceil(k / 128) * loads +
-                     thin_cost::dots_block * static_cast<double>(blocks) +
-                     thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early;
+  const double sum =
+      thin_cost::dots_launch + thin_cost::dots_output * plan.outputs +
+      rounds * (plan.outputs == 1 ? thin_cost::dots_latency : thin_cost::dots_latency_of_tile) +
+      of_sm * std::ceil(k / 128) * loads + thin_cost::dots_block * static_cast<double>(blocks) +
+      thin_cost::dots_wave * (std::ceil(of_sm / at_once) - 1) - early;
   const double from_l2 = 4 * k * static_cast<double>(blocks * (rows + cols));
   return std::max({sum, from_l2 / (parts_cost::bytes_of_sm * sms),
                    memory_cycles(4 * k * static_cast<double>(x.rows + x.cols), sms)});
@@ -134,8 +134,8 @@ double thin_cycles(const PartShape& x, const ThinPlan& plan, int sms) {
       of_a / thin_cost::copied_elements;
   const double sums = static_cast<double>(rows) * columns;
   const double of_rows = rows * (plan.along_k ? thin_cost::row_along_k : thin_cost::row);
-  double cycles = thin_cost::launch + of_rows * waves + std::hypot(latency, loads) +
-                  blocks * thin_cost::block;
+  double cycles =
+      thin_cost::launch + of_rows * waves + std::hypot(latency, loads) + blocks * thin_cost::block;
   if (releases_early(static_cast<std::int64_t>(blocks), capacity)) cycles -= thin_cost::early;
   if (plan.parts > 1) {
     const double threads = std::max(1.0, kThinThreads / sums);
