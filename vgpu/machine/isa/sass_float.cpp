@@ -284,14 +284,15 @@ void choose_double(std::byte* window, const Insn& insn, u32 mask, bool greater) 
   const Wide sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const Pair a(window, insn.s[0]), b(window, insn.s[1]);
   // No short-circuit evaluation, so that both loops vectorise.
+  const auto nan = [](double x) VGPU_INLINE { return u32{is_nan(x)}; };
   const u32 first = lanes_where([&](u32 i) VGPU_INLINE {
     const u64 bits = sa(a[i]);
     const double x = bits_as<double>(bits), y = bits_as<double>(sb(b[i]));
     const bool wins = greater ? x > y : x < y, lesser = (bits >> 63 != 0) != greater;
-    return wins | ((x == y) & lesser) | (is_nan(y) & !is_nan(x));
+    return (u32{wins} | (u32{x == y} & u32{lesser}) | (nan(y) & (nan(x) ^ 1))) != 0;
   });
   const u32 neither = lanes_where([&](u32 i) VGPU_INLINE {
-    return is_nan(bits_as<double>(sa(a[i]))) & is_nan(bits_as<double>(sb(b[i])));
+    return (nan(bits_as<double>(sa(a[i]))) & nan(bits_as<double>(sb(b[i])))) != 0;
   });
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   if (insn.d != kNone) set_predicate(window, insn.d, first & p, mask);
