@@ -20,7 +20,7 @@ namespace {
 
 // duration of a replayed sample, far above a graph's launch overhead
 constexpr double kReplayMs = 0.5;
-// A launch of up to this duration is timed again: the time of one alone may be the host's.
+// A launch of up to this duration is timed again: one alone may have waited for the host.
 constexpr double kShortMs = 20;
 constexpr std::size_t kMostReplayed = 4096;  // launches per graph, and operand copies
 constexpr double kL2Parts = 2;               // total size of the operand copies, in L2 cache sizes

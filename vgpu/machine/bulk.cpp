@@ -366,7 +366,7 @@ void send_words(Warp& warp, const Lane& lane) {
       });
 }
 
-// Measured on an H200 are copies of 16 bytes per lane.
+// Counts an asynchronous store. Only copies of 16 bytes per lane were measured (H200).
 void count_sent(Warp& warp, const Insn& insn, u32 mask) {
   const u32 bytes = insn.width * u32{insn.bytes};
   const bool copies = WordReduction::of(insn.imm).what == BulkReduction::kCopy;

@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(kDirectThreads) direct_along(const __grid_cons
 }
 
 // B is N-major; a thread computes one column or, with kFloat4, four, where n is a multiple of 4.
-// With a number of blocks per SM, vectors get registers for a step's loads, and ptxas issues these
-// together; without one (0) a single column's kernel is faster.
+// The vector form states a minimum of resident blocks: ptxas then uses enough registers to issue a
+// step's loads together. The single-column form is faster without a minimum (0).
 template <bool kFloat4>
 __global__ void __launch_bounds__(kDirectThreads, kFloat4 ? 4 : 0)
     direct_across(const __grid_constant__ PartJob x) {

@@ -48,8 +48,8 @@ __device__ __forceinline__ void load_dots(float (&to)[kVectors][4], const PartOp
 }
 
 // M x N: the tile of a block. kAtOnce: groups of four k whose loads overlap. The four k are
-// neighbours if an operand is read along k; else neighbouring threads read neighbours. With a
-// number of blocks per SM, ptxas issues a step's loads together.
+// neighbours if an operand is read along k; else neighbouring threads read neighbours. The
+// minimum of resident blocks lets ptxas use enough registers to issue a step's loads together.
 template <int M, int N, int kAtOnce, DotLoads kLoadsA, DotLoads kLoadsB>
 __global__ void __launch_bounds__(kMostDotThreads, 1)
     dot_product(const __grid_constant__ PartJob x) {
