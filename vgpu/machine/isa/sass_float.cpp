@@ -107,9 +107,10 @@ void single(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   });
 }
 
-// a + b. `sub` has two bits per place in a quad of lanes, the highest for the first lane. 1: a - b;
-// 2: b - a; 3: 0 + b. Without kHigh (.NDV), lanes of quads with an inactive lane get 0. Measured on
-// an H200.
+// FSWZADD. The two bits of `sub` for a lane say what it computes: 0 is a + b, 1 is a - b, 2 is
+// b - a, and 3 is 0 + b. Bits 6 and 7 belong to the first of each four neighbouring lanes (a quad),
+// bits 0 and 1 to the last. Without kHigh (.NDV), all lanes of a quad that has an inactive lane get
+// 0. Measured on an H200.
 void swizzled_add(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const Modifiers m = modifiers(insn);
   const float *a = slot<float>(window, insn.s[0]), *b = slot<float>(window, insn.s[1]);
