@@ -370,12 +370,8 @@ void send_words(Warp& warp, const Lane& lane) {
 void count_sent(Warp& warp, const Insn& insn, u32 mask) {
   const u32 bytes = insn.width * u32{insn.bytes};
   const bool copies = WordReduction::of(insn.imm).what == BulkReduction::kCopy;
-  observer::SiteCount& count = warp.site_counts[insn.site];
-  const auto lanes = static_cast<u32>(std::popcount(mask));
-  ++count.remote_requests;
-  count.remote_lanes += lanes;
-  count.remote_bytes += u64{lanes} * bytes;
-  count.remote_apart += copies && bytes == 16 ? 0 : 1;
+  warp.site_counts[insn.site].add_remote(static_cast<u32>(std::popcount(mask)), bytes,
+                                         copies && bytes == 16);
 }
 
 }  // namespace

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observer/counters.hpp"
 
-namespace vgpu::observer {
-namespace {
+#include <algorithm>
+#include <bit>
+#include <functional>
 
-void add(SiteCount& to, const SiteCount& from) {
-  to.global_requests += from.global_requests;
-  to.global_sectors += from.global_sectors;
-  to.global_bytes += from.global_bytes;
-  to.shared_requests += from.shared_requests;
-  to.shared_wavefronts += from.shared_wavefronts;
-  to.shared_bytes += from.shared_bytes;
-  to.local_requests += from.local_requests;
-  to.local_sectors += from.local_sectors;
-  to.bulk_bytes += from.bulk_bytes;
-  to.bulk_reads += from.bulk_reads;
-  to.bulk_multicast_reads += from.bulk_multicast_reads;
-  to.uneven_boxes += from.uneven_boxes;
-  to.bulk_deliveries += from.bulk_deliveries;
-  to.bulk_multicasts += from.bulk_multicasts;
-  to.torn_copies += from.torn_copies;
-  to.remote_requests += from.remote_requests;
-  to.remote_lanes += from.remote_lanes;
-  to.remote_bytes += from.remote_bytes;
-  to.remote_apart += from.remote_apart;
-  to.failed_waits += from.failed_waits;
+namespace vgpu::observer {
+
+void SiteCount::add(const SiteCount& other) {
+  // Every member is a sum.
+  using Sums = std::array<u64, sizeof(SiteCount) / sizeof(u64)>;
+  auto sums = std::bit_cast<Sums>(*this);
+  const auto others = std::bit_cast<Sums>(other);
+  std::ranges::transform(sums, others, sums.begin(), std::plus());
+  *this = std::bit_cast<SiteCount>(sums);
 }
 
-}  // namespace
+void SiteCount::add_remote(u32 lanes, u32 bytes, bool measured) {
+  ++remote_requests;
+  remote_lanes += lanes;
+  remote_bytes += u64{lanes} * bytes;
+  remote_apart += measured ? 0 : 1;
+}
 
 Counters::Counters(const ir::Program& program, bool traced)
     : runs(program.runs.size()),
@@ -46,7 +40,7 @@ void Counters::add(const Counters& other) {
     guards[i].executions += other.guards[i].executions;
     guards[i].lanes += other.guards[i].lanes;
   }
-  for (std::size_t i = 0; i < sites.size(); ++i) observer::add(sites[i], other.sites[i]);
+  for (std::size_t i = 0; i < sites.size(); ++i) sites[i].add(other.sites[i]);
   for (std::size_t i = 0; i < divergent.size(); ++i) divergent[i] += other.divergent[i];
   for (std::size_t i = 0; i < again.size(); ++i) {
     again[i].executions += other.again[i].executions;

@@ -49,6 +49,11 @@ struct SiteCount {
   // copy one whole sector to one whole sector. The hardware moves sectors and may count such a
   // sector several times or not at all.
   std::uint64_t torn_copies = 0;
+
+  void add(const SiteCount& other);
+  // Counts an access of `lanes` lanes, `bytes` each, to shared memory of other blocks. `measured`:
+  // its traffic is known from hardware.
+  void add_remote(u32 lanes, u32 bytes, bool measured);
 };
 
 struct RunCount {      // of a straight-line sequence of instructions

@@ -256,14 +256,6 @@ template <bool kStore>
   }
 }
 
-// An access of `lanes` lanes to shared memory of other blocks.
-inline void count_remote(observer::SiteCount& count, u32 lanes, u32 bytes, bool measured) {
-  ++count.remote_requests;
-  count.remote_lanes += lanes;
-  count.remote_bytes += u64{lanes} * bytes;
-  count.remote_apart += measured ? 0 : 1;
-}
-
 // Word w of lane l of local memory is at word offset 32 w + l, as in hardware, so that lanes that
 // access the same offset access consecutive words.
 [[gnu::always_inline]] inline std::byte* local_byte(const Warp& warp, u32 lane, u32 offset) {

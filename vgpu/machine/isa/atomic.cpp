@@ -113,7 +113,7 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   if (remote != 0) {
     const bool measured =
         sizeof(T) == 4 && pattern_of(offsets, in_cluster, sizeof(T)) == Pattern::kContiguous;
-    count_remote(warp.site_counts[insn.site], remote, sizeof(T), measured);
+    warp.site_counts[insn.site].add_remote(remote, sizeof(T), measured);
   }
   for (const u32 i : SetBits(in_shared)) hosts[i] = warp.shared + offsets[i];
   if (const u32 in_global = mask & ~in_shared & ~in_cluster; in_global != 0) {

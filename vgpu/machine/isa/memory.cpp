@@ -220,7 +220,7 @@ void access_cluster(Warp& warp, std::byte* window, const Insn& insn, u32 mask,
   if (remote != 0) {
     const bool measured =
         total == (kStore ? 4 : 16) && pattern_of(addresses, mask, total) == Pattern::kContiguous;
-    count_remote(count, remote, total, measured);
+    count.add_remote(remote, total, measured);
   }
   note<kStore>(warp, insn, mask, addresses);
   move_any<kStore>(warp, window, insn, mask, [&](u32 i, u32 byte) { return hosts[i] + byte; });
