@@ -14,23 +14,18 @@ namespace vgpu::count {
 
 enum class Section : std::uint8_t { kLaunch, kInstructions, kMemory, kShared, kOccupancy };
 
-// Bit sets over the enumerations.
-struct Operations {
+// A set of an enumeration's values; all of them by default.
+template <class Enum>
+struct SetOf {
   std::uint64_t bits = ~std::uint64_t{0};
-  constexpr Operations() = default;
-  constexpr Operations(std::initializer_list<Operation> set) : bits(0) {
-    for (Operation o : set) bits |= std::uint64_t{1} << static_cast<int>(o);
+  constexpr SetOf() = default;
+  constexpr SetOf(std::initializer_list<Enum> set) : bits(0) {
+    for (const Enum value : set) bits |= std::uint64_t{1} << static_cast<int>(value);
   }
-  constexpr bool has(Operation o) const { return (bits >> static_cast<int>(o) & 1) != 0; }
+  constexpr bool has(Enum value) const { return (bits >> static_cast<int>(value) & 1) != 0; }
 };
-struct Spaces {
-  std::uint32_t bits = ~std::uint32_t{0};
-  constexpr Spaces() = default;
-  constexpr Spaces(std::initializer_list<Space> set) : bits(0) {
-    for (Space s : set) bits |= std::uint32_t{1} << static_cast<int>(s);
-  }
-  constexpr bool has(Space s) const { return (bits >> static_cast<int>(s) & 1) != 0; }
-};
+using Operations = SetOf<Operation>;
+using Spaces = SetOf<Space>;
 
 // What one instruction adds to a metric.
 using Share = std::uint64_t (*)(const Instruction& instruction);
@@ -39,8 +34,7 @@ struct Metric {
   std::string_view name, unit;
   Section section = Section::kInstructions;
   std::string_view title;  // in printed tables
-  // Summed over the instructions of these operations and spaces. Null: a property of the launch
-  // (resources.hpp).
+  // Summed over the instructions of these operations and spaces. Null: a property of the launch.
   Share share = nullptr;
   Operations operations;
   Spaces spaces;

@@ -133,20 +133,9 @@ void define_funnel(OperationSink& sink) {
      [](u32 a, u32 b, u32 c) { return c >= 32 ? b : funnel_right(a, b, c & 31); });
 }
 
-void define_permute(OperationSink& sink) {
-  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permuted(a, b, c); });
-  op(sink, "prmt.b32.f4e",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[0][c & 3]); });
-  op(sink, "prmt.b32.b4e",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[1][c & 3]); });
-  op(sink, "prmt.b32.rc8",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[2][c & 3]); });
-  op(sink, "prmt.b32.ecl",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[3][c & 3]); });
-  op(sink, "prmt.b32.ecr",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[4][c & 3]); });
-  op(sink, "prmt.b32.rc16",
-     [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[5][c & 3]); });
+template <std::size_t kMode>
+void define_permute(OperationSink& sink, const char* name) {
+  op(sink, name, [](u32 a, u32 b, u32 c) { return permuted(a, b, kPermuteModes[kMode][c & 3]); });
 }
 
 void lop3(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -196,7 +185,13 @@ void define_bits(OperationSink& sink) {
   op(sink, "shr.s64", [](i64 a, u32 by) { return shift_right(a, by); });
   define_fields(sink);
   define_funnel(sink);
-  define_permute(sink);
+  op(sink, "prmt.b32", [](u32 a, u32 b, u32 c) { return permuted(a, b, c); });
+  define_permute<0>(sink, "prmt.b32.f4e");
+  define_permute<1>(sink, "prmt.b32.b4e");
+  define_permute<2>(sink, "prmt.b32.rc8");
+  define_permute<3>(sink, "prmt.b32.ecl");
+  define_permute<4>(sink, "prmt.b32.ecr");
+  define_permute<5>(sink, "prmt.b32.rc16");
   sink.add("lop3.b32", "", Shape{Arg::kInt32, {Arg::kInt32, Arg::kInt32, Arg::kInt32, Arg::kInt32}},
            &lop3);
   op_each(sink, "fns.b32",

@@ -196,6 +196,13 @@ template <Rounding kMode, class S>
   return bits_as<float>(bits + (negative != 0 ? 0 - step : step));
 }
 
+// Rounds once to the type T of 16 bits.
+template <Rounding kMode, class T>
+T narrow_to(double a) {
+  constexpr Format kFormat = std::is_same_v<T, f16> ? kHalf : kBfloat;
+  return T{static_cast<u16>(narrow(a, kFormat, kMode))};
+}
+
 template <Rounding kMode>
 void define_integer_to_float(OperationSink& sink, Prefix prefix) {
   for_each_integer([&](auto from) {
@@ -218,12 +225,10 @@ void define_integer_to_float(OperationSink& sink, Prefix prefix) {
       define_each(sink, prefix, kF64, from,
                   [](Stored a) { return integer_to_double<kMode>(static_cast<S>(a)); });
     }
-    define_each(sink, prefix, kF16, from, [](Stored a) {
-      return f16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kHalf, kMode))};
-    });
-    define_each(sink, prefix, kBf16, from, [](Stored a) {
-      return bf16{static_cast<u16>(narrow(to_odd_double(static_cast<S>(a)), kBfloat, kMode))};
-    });
+    define_each(sink, prefix, kF16, from,
+                [](Stored a) { return narrow_to<kMode, f16>(to_odd_double(static_cast<S>(a))); });
+    define_each(sink, prefix, kBf16, from,
+                [](Stored a) { return narrow_to<kMode, bf16>(to_odd_double(static_cast<S>(a))); });
   });
 }
 
@@ -251,30 +256,18 @@ void define_narrowing(OperationSink& sink, const char* rounding) {
     define(sink, plain, kBf16, kF32, [](float a) { return to_bfloat(a); });
     define(sink, ftz, kBf16, kF32, [](float a) { return to_bfloat(flush(a)); });
   } else {
-    define_each(sink, plain, kF16, kF32,
-                [](float a) { return f16{static_cast<u16>(narrow(double{a}, kHalf, kMode))}; });
-    define_each(sink, ftz, kF16, kF32, [](float a) {
-      return f16{static_cast<u16>(narrow(double{flush(a)}, kHalf, kMode))};
-    });
-    define_each(sink, sat, kF16, kF32, [](float a) {
-      return f16{static_cast<u16>(narrow(double{saturate(a)}, kHalf, kMode))};
-    });
-    define_each(sink, plain, kBf16, kF32,
-                [](float a) { return bf16{static_cast<u16>(narrow(double{a}, kBfloat, kMode))}; });
-    define_each(sink, ftz, kBf16, kF32, [](float a) {
-      return bf16{static_cast<u16>(narrow(double{flush(a)}, kBfloat, kMode))};
-    });
+    define_each(sink, plain, kF16, kF32, [](float a) { return narrow_to<kMode, f16>(a); });
+    define_each(sink, ftz, kF16, kF32, [](float a) { return narrow_to<kMode, f16>(flush(a)); });
+    define_each(sink, sat, kF16, kF32, [](float a) { return narrow_to<kMode, f16>(saturate(a)); });
+    define_each(sink, plain, kBf16, kF32, [](float a) { return narrow_to<kMode, bf16>(a); });
+    define_each(sink, ftz, kBf16, kF32, [](float a) { return narrow_to<kMode, bf16>(flush(a)); });
   }
   define_each(sink, plain, kF16, kF64,
               [](double a) { return f16{static_cast<u16>(narrow_double(a, kHalf, kMode))}; });
   define_each(sink, plain, kBf16, kF64,
               [](double a) { return bf16{static_cast<u16>(narrow_double(a, kBfloat, kMode))}; });
-  define_each(sink, plain, kBf16, kF16, [](f16 a) {
-    return bf16{static_cast<u16>(narrow(double{to_float(a)}, kBfloat, kMode))};
-  });
-  define_each(sink, plain, kF16, kBf16, [](bf16 a) {
-    return f16{static_cast<u16>(narrow(double{to_float(a)}, kHalf, kMode))};
-  });
+  define_each(sink, plain, kBf16, kF16, [](f16 a) { return narrow_to<kMode, bf16>(to_float(a)); });
+  define_each(sink, plain, kF16, kBf16, [](bf16 a) { return narrow_to<kMode, f16>(to_float(a)); });
 }
 
 void define_widening(OperationSink& sink) {

@@ -203,17 +203,14 @@ void lea(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 }
 
 // LEA without signs: the lower word, and its carry, the upper word, and the sum with a carry.
+template <bool kCarries>
 void lea_low(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const unsigned shift = bits_of(modifiers(insn), kShiftAt, 5);
-  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i]; });
-}
-void lea_carry(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
-  const unsigned shift = bits_of(modifiers(insn), kShiftAt, 5);
-  const u32 carries = lanes_where([&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i] < b[i]; });
-  write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i]; });
-  set_predicate(window, insn.list, carries, mask);
+  const auto sum = [&](u32 i) VGPU_INLINE { return (a[i] << shift) + b[i]; };
+  const u32 carries = kCarries ? lanes_where([&](u32 i) VGPU_INLINE { return sum(i) < b[i]; }) : 0;
+  write_lanes<u32>(window, insn.d, mask, sum);
+  if (kCarries) set_predicate(window, insn.list, carries, mask);
 }
 template <bool kCarries>
 void lea_high(Warp&, std::byte* window, const Insn& insn, u32 mask) {
@@ -378,8 +375,8 @@ void define_sass_integer(OperationSink& sink) {
   op(sink, "sass.iadd3.less", [](u32 a, u32 b, u32 c) { return a + b - c; });
   op_special(sink, "sass.iadd3.carry", &add_with_carry);
   op_special(sink, "sass.iadd3.extended", &add_carry);
-  op_special(sink, "sass.lea.low", &lea_low);
-  op_special(sink, "sass.lea.carry", &lea_carry);
+  op_special(sink, "sass.lea.low", &lea_low<false>);
+  op_special(sink, "sass.lea.carry", &lea_low<true>);
   op_special(sink, "sass.lea.high", &lea_high<false>);
   op_special(sink, "sass.lea.extended", &lea_high<true>);
   define_twins(sink, "sass.imad", &multiply_add<false>, &multiply_add<true>);
