@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "app/groups.hpp"
 #include "count/metrics.hpp"
 #include "devices/devices.hpp"
 
@@ -31,13 +32,6 @@ struct Launch {
   std::string device;
 };
 
-std::string device_of(const Json& file, const Json& launch) {
-  const auto ordinal = launch.value(kDevice, std::size_t{0});
-  if (!file.contains(kDevices) || ordinal >= file.at(kDevices).size())
-    return file.value(kDevice, std::string());
-  return file.at(kDevices).at(ordinal).get<std::string>();
-}
-
 std::vector<Launch> launches_of(const std::vector<std::string>& texts) {
   std::map<std::string, std::size_t> count;
   std::vector<Launch> launches;
@@ -51,7 +45,7 @@ std::vector<Launch> launches_of(const std::vector<std::string>& texts) {
   return launches;
 }
 
-// More blocks or warps of a multiprocessor are better, less of all else.
+// Whether a larger value is better: true of occupancy only.
 bool more_is_better(std::string_view metric) {
   const count::Metric* const known = count::find_metric(metric);
   return known != nullptr && known->section == count::Section::kOccupancy;
@@ -222,7 +216,7 @@ std::string baseline_of(const std::vector<std::string>& runs, bool estimates) {
     }
   }
   all["methods"] = std::move(methods);
-  return all.dump(1) + "\n";  // a metric a line, so that a version control's differences are short
+  return all.dump(1) + "\n";  // one metric per line keeps version-control diffs short
 }
 
 bool has_launches(const std::vector<std::string>& runs) {

@@ -30,13 +30,25 @@ std::string shown_path(const Outcome& outcome, const std::string& file) {
   return relative.empty() || *relative.begin() == ".." ? path.string() : relative.string();
 }
 
+// Replaces each character for which is_special(c) by its code, as "%2F".
+template <class IsSpecial>
+std::string percent_encoded(const std::string& text, IsSpecial is_special) {
+  std::string encoded;
+  for (const char c : text)
+    encoded +=
+        is_special(c) ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  return encoded;
+}
+auto any_of(std::string_view set) {
+  return [set](char c) { return set.find(c) != set.npos; };
+}
+
 std::string uri(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/+").find(c) != std::string_view::npos;
-    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
+  const std::string text = percent_encoded(path, [](char c) {
+    const bool alphanumeric =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return !alphanumeric && !any_of("-._~/+")(c);
+  });
   return path.starts_with('/') ? "file://" + text : text;
 }
 
@@ -116,60 +128,35 @@ std::vector<TestCase> cases_of(const Outcome& outcome) {
 }
 
 Json rule_json(std::string_view id, std::string_view title, std::string_view help) {
-  Json rule;
-  rule["id"] = std::string(id);
-  rule["shortDescription"] = {{"text", std::string(title) + "."}};
-  rule["help"] = {{"text", std::string(help)}};
-  rule["defaultConfiguration"] = {{"level", "error"}};
-  return rule;
+  return {{"id", id},
+          {"shortDescription", {{"text", std::string(title) + "."}}},
+          {"help", {{"text", help}}},
+          {"defaultConfiguration", {{"level", "error"}}}};
 }
 
 Json location_json(const Outcome& outcome, const std::string& file, int line) {
   const std::string path = shown_path(outcome, file);
-  Json artifact;
-  artifact["uri"] = uri(path);
-  if (!path.starts_with('/')) artifact["uriBaseId"] = "SRCROOT";
-  Json physical;
-  physical["artifactLocation"] = std::move(artifact);
+  Json physical = {{"artifactLocation", {{"uri", uri(path)}}}};
+  if (!path.starts_with('/')) physical["artifactLocation"]["uriBaseId"] = "SRCROOT";
   if (line > 0) physical["region"] = {{"startLine", line}};
-  Json location;
-  location["physicalLocation"] = std::move(physical);
-  return location;
+  return {{"physicalLocation", std::move(physical)}};
 }
 
 Json result_json(std::size_t rule, const Json& rules, const std::string& message, Json location,
                  const std::string& kernel) {
-  if (!kernel.empty()) {
-    Json logical;
-    logical["fullyQualifiedName"] = kernel;
-    logical["kind"] = "function";
-    location["logicalLocations"] = Json::array({std::move(logical)});
-  }
-  Json result;
-  result["ruleId"] = rules.at(rule).at("id");
-  result["ruleIndex"] = rule;
-  result["level"] = "error";
-  result["message"] = {{"text", printable(message)}};
-  result["locations"] = Json::array({std::move(location)});
-  return result;
+  if (!kernel.empty())
+    location["logicalLocations"] = {{{"fullyQualifiedName", kernel}, {"kind", "function"}}};
+  return {{"ruleId", rules.at(rule).at("id")},
+          {"ruleIndex", rule},
+          {"level", "error"},
+          {"message", {{"text", printable(message)}}},
+          {"locations", Json::array({std::move(location)})}};
 }
 
-std::string property(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    const bool special = c == '%' || c == '\r' || c == '\n' || c == ':' || c == ',';
-    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
-  }
-  return escaped;
-}
-
+// An annotation's property (file, title) and its message, with the special characters of each.
+std::string property(const std::string& text) { return percent_encoded(text, any_of("%\r\n:,")); }
 std::string data(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text)) {
-    const bool special = c == '%' || c == '\r' || c == '\n';
-    escaped += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
-  }
-  return escaped;
+  return percent_encoded(printable(text), any_of("%\r\n"));
 }
 
 constexpr std::array kRules = {
@@ -258,24 +245,19 @@ std::string sarif(const Outcome& outcome) {
   for (const Change& change : outcome.comparison.changes)
     results.push_back(result_json(rules().size(), all_rules, message_of(change),
                                   location_json(outcome, outcome.baseline, 1), change.kernel));
-  Json driver;
-  driver["name"] = "vgpu";
-  driver["version"] = outcome.version;
-  driver["rules"] = std::move(all_rules);
-  Json invocation;
-  invocation["executionSuccessful"] = outcome.status == 0;
-  invocation["exitCode"] = outcome.status;
-  invocation["commandLine"] = command_of(outcome);
-  Json run;
-  run["tool"] = {{"driver", std::move(driver)}};
-  run["invocations"] = Json::array({std::move(invocation)});
-  run["originalUriBaseIds"] = {{"SRCROOT", {{"uri", uri(outcome.root + "/")}}}};
-  run["columnKind"] = "utf16CodeUnits";
-  run["results"] = std::move(results);
-  Json log;
-  log["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
-  log["version"] = "2.1.0";
-  log["runs"] = Json::array({std::move(run)});
+  const Json driver = {
+      {"name", "vgpu"}, {"version", outcome.version}, {"rules", std::move(all_rules)}};
+  const Json invocation = {{"executionSuccessful", outcome.status == 0},
+                           {"exitCode", outcome.status},
+                           {"commandLine", command_of(outcome)}};
+  const Json run = {{"tool", {{"driver", driver}}},
+                    {"invocations", Json::array({invocation})},
+                    {"originalUriBaseIds", {{"SRCROOT", {{"uri", uri(outcome.root + "/")}}}}},
+                    {"columnKind", "utf16CodeUnits"},
+                    {"results", std::move(results)}};
+  const Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                    {"version", "2.1.0"},
+                    {"runs", Json::array({run})}};
   return log.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -19,9 +19,7 @@ std::string extent(const Json& d) {
 Group head_of(const Json& file, const Json& launch) {
   Group group;
   group.kernel = launch.at("kernel").get<std::string>();
-  const auto ordinal = launch.value("device", std::size_t{0});
-  const bool named = file.contains("devices") && ordinal < file.at("devices").size();
-  group.device = (named ? file.at("devices").at(ordinal) : file.at("device")).get<std::string>();
+  group.device = device_of(file, launch);
   group.grid = extent(launch.at("grid"));
   group.block = extent(launch.at("block"));
   group.engine = launch.at("engine").get<std::string>();
@@ -71,6 +69,13 @@ void Range::add(std::uint64_t value, bool is_exact) {
   least = std::min(least, value);
   most = std::max(most, value);
   exact &= is_exact;
+}
+
+std::string device_of(const Json& file, const Json& launch) {
+  const auto ordinal = launch.value("device", std::size_t{0});
+  if (!file.contains("devices") || ordinal >= file.at("devices").size())
+    return file.value("device", std::string());
+  return file.at("devices").at(ordinal).get<std::string>();
 }
 
 std::vector<Group> groups_of(const std::string& json) {

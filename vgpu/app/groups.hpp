@@ -33,6 +33,9 @@ struct Group {
   nlohmann::ordered_json hot_loop;  // of the first launch that has one
 };
 
+// The device of a launch; "" if the counters file names none.
+std::string device_of(const nlohmann::ordered_json& file, const nlohmann::ordered_json& launch);
+
 // In the order of first launches. Empty if `json` is not a counters file.
 std::vector<Group> groups_of(const std::string& json);
 
