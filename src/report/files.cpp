@@ -71,16 +71,6 @@ int own_descriptor(const std::string& path) {
   return parse_number<int>(end.filename().string()).value_or(-1);
 }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // Some file systems do not support fsync and return EINVAL.
 bool synchronize(int fd) { return ::fsync(fd) == 0 || errno == EINVAL; }
 
@@ -138,6 +128,16 @@ class Replacement {
 };
 
 }  // namespace
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 bool is_replaced(const std::string& path) {
   std::error_code error;

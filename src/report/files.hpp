@@ -21,6 +21,9 @@ Status write_atomic(const std::string& path, std::string_view text);
 // folder or a disk, permission is denied.
 Status check_writable(const std::string& path);
 
+// Writes the whole text to an open descriptor. False if that fails; errno says why.
+bool write_all(int descriptor, std::string_view text);
+
 // True if a second write replaces the first one: false for pipes, devices and open descriptors.
 bool is_replaced(const std::string& path);
 

@@ -19,6 +19,8 @@
 #include <sstream>
 #include <utility>
 
+#include "report/files.hpp"
+
 namespace ladder::tune {
 namespace {
 
@@ -194,15 +196,9 @@ bool Child::write(const std::string& text) {
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;
   (void)::sigaction(SIGPIPE, &ignore, &before);
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = ::write(in_, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
+  const bool done = write_all(in_, text);
   (void)::sigaction(SIGPIPE, &before, nullptr);
-  return done == text.size();
+  return done;
 }
 
 Child::Read Child::read_line(std::string& line, Deadline deadline, const Stop& stop) {

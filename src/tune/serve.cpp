@@ -15,6 +15,7 @@
 #include "measure/operands.hpp"
 #include "measure/timer.hpp"
 #include "operands/virtual_gpu.hpp"
+#include "report/files.hpp"
 #include "tune/compile.hpp"
 #include "tune/worker.hpp"
 #include "verify/verify.hpp"
@@ -178,17 +179,6 @@ bool read_line(int from, std::string& pending, std::string& line) {
     if (bytes <= 0) return false;
     pending.append(block.data(), static_cast<std::size_t>(bytes));
   }
-}
-
-bool write_all(int to, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = ::write(to, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    done += static_cast<std::size_t>(written);
-  }
-  return true;
 }
 
 }  // namespace
