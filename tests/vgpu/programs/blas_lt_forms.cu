@@ -104,8 +104,7 @@ void check_scales(cublasLtHandle_t handle, cublasLtMatmulMatrixScale_t mode_a,
   product.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(of_b.device));
   const std::string what =
       "scale modes " + std::to_string(mode_a) + " and " + std::to_string(mode_b);
-  Exact x{m, n, std::vector<double>(static_cast<std::size_t>(m * n)),
-          std::vector<double>(static_cast<std::size_t>(m * n))};
+  Exact x(m, n);
   for (long j = 0; j < n; ++j) {
     for (long i = 0; i < m; ++i) {
       double sum = 0, magnitude = 0;
@@ -146,11 +145,7 @@ void check_planar(cublasLtHandle_t handle, cudaDataType in, cudaDataType out, cu
                    matrix->stride * format_of(matrix->type).bytes);
   }
   const std::complex<float> alpha(0.5F, -1), beta(1, 0.25F);
-  Exact x[2];
-  for (Exact& part : x) {
-    part = {m, n, std::vector<double>(static_cast<std::size_t>(m * n)),
-            std::vector<double>(static_cast<std::size_t>(m * n))};
-  }
+  Exact x[] = {{m, n}, {m, n}};
   for (long j = 0; j < n; ++j) {
     for (long i = 0; i < m; ++i) {
       std::complex<double> sum = 0;

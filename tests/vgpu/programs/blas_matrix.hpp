@@ -146,6 +146,8 @@ constexpr int kGemmCases = 13;
 
 // The elements in front of the epilogue, in double precision, with the bounds of their errors.
 struct Exact {
+  Exact(long rows, long columns)
+      : m(rows), n(columns), value(static_cast<std::size_t>(m * n)), bound(value.size()) {}
   long m, n;
   std::vector<double> value, bound;
   double& v(long i, long j) { return value[static_cast<std::size_t>(j * m + i)]; }
@@ -159,8 +161,7 @@ double op(const Matrix& matrix, cublasOperation_t o, long entry, long i, long j)
 Exact exact(const Case& t, cublasOperation_t op_a, cublasOperation_t op_b, const Matrix& a,
             const Matrix& b, const Matrix& c, double alpha, double beta, long entry) {
   const long m = c.rows, n = c.columns, k = op_a == CUBLAS_OP_N ? a.columns : a.rows;
-  Exact x{m, n, std::vector<double>(static_cast<std::size_t>(m * n)),
-          std::vector<double>(static_cast<std::size_t>(m * n))};
+  Exact x(m, n);
   for (long j = 0; j < n; ++j) {
     for (long i = 0; i < m; ++i) {
       double sum = 0, magnitude = 0;
