@@ -161,7 +161,7 @@ void Recorder::finish() {
 }
 
 void Recorder::write() {
-  constexpr int kTimesLonger = 20;  // without writing than with it
+  constexpr int kTimesLonger = 20;  // a pause between writes, compared with a write
   const auto start = std::chrono::steady_clock::now();
   if (!path_.empty()) write_file(path_, to_json(document_), argument_);
   const auto end = std::chrono::steady_clock::now();

@@ -42,9 +42,9 @@ struct Batch {
 };
 
 // Computes all products of a batch, in any precision: by one launch where each product alone would
-// leave most of a Hopper GPU idle, else by a launch each. A batch that shares B and
-// whose A and C are contiguous (row-major, A not transposed) is computed as one product with count
-// * m rows; for column-major, the batch shares A and the product has count * n columns. Errors: as
+// leave most of a Hopper GPU idle, else by one launch per product. A batch that shares B and whose
+// A and C are contiguous (row-major, A not transposed) is computed as one product with count * m
+// rows; for column-major, the batch shares A and the product has count * n columns. Errors: as
 // above, and kInvalidArgument if count or a stride is negative or if products of the batch overlap
 // in C. After an error other than kLaunchFailed C is unchanged.
 Status sgemm(const Problem& problem, const Operands& operands, const Batch& batch,

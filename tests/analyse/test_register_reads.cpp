@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register reads in the main loops of the large tiles. ptxas assigns the sums' registers by what
-// stands behind the loop, too, and a multiply-add with two new operands in one bank takes two
-// cycles (docs/lab/register-banks.md). No result shows that.
+// Register reads in the main loops of the large tiles. ptxas assigns the accumulators' registers,
+// and code behind the loop influences it; a multiply-add with two new operands in one bank takes
+// two cycles (docs/lab/register-banks.md). Results are correct either way, so only this test
+// notices.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

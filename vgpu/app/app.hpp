@@ -29,7 +29,8 @@ std::string text_of(const std::string& path);
 // Compute's counters, and of PTX. For people, or as JSON.
 std::string list_instructions(bool json);
 
-// The devices that --device takes. The JSON is that of a file which describes one.
+// The devices that --device takes. JSON has the format of a file that describes a device
+// (docs/device.schema.json).
 std::string list_devices(bool json);
 
 // A counters file for the terminal, like the details page of Nsight Compute. `json` is the text of

@@ -20,7 +20,7 @@ struct Tolerance {
   bool estimates = false;  // compare metrics that are estimates, too
 };
 
-// What differs to the worse: a value that grew, occupancy that fell, or a launch that cannot be
+// A change for the worse: a value that grew, occupancy that fell, or a launch that cannot be
 // compared.
 struct Change {
   std::string kernel;
@@ -43,7 +43,7 @@ std::string check_baseline(const std::string& json, bool estimates);
 Comparison compare(const std::string& baseline, const std::vector<std::string>& runs,
                    const Tolerance& tolerance);
 
-// The table of what grew, with one line at the end that sums up.
+// The table of the changes, with a summary in its last line.
 std::string table(const Comparison& comparison, const Tolerance& tolerance);
 
 // The text of a baseline with the launches of these counters files, with estimates or without.

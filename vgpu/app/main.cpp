@@ -112,8 +112,8 @@ void reserve_tls(Environment& environment, std::uint64_t bytes) {
   tune(environment, "glibc.rtld.optional_static_tls", bytes + kLittle);
 }
 
-// Puts the project's library in front of cuBLAS. It launches kernels for the products that it has,
-// and passes the others on. Returns "" or an error message.
+// Preloads the project's library, which takes the place of cuBLAS: it launches kernels for the
+// products that it computes and forwards the others. Returns "" or an error message.
 std::string use_drop_in(const fs::path& folder, Environment& environment) {
   constexpr const char* kTake = "LADDER_CUBLAS_TAKE";
   if (!fs::exists(folder / kDropIn))

@@ -37,7 +37,7 @@ template <class C>
 Batch(C* const*, std::int64_t, std::int64_t, std::int64_t, std::int64_t)
     -> Batch<Number<std::remove_const_t<C>>>;
 
-// Integers in device memory: pivots, or what became of each matrix. There may be none.
+// Integers in device memory: pivots, or a status per matrix. May be absent.
 struct Integers {
   int* data = nullptr;
   std::int64_t count = 0;
@@ -75,8 +75,8 @@ cublasStatus_t for_each(const char* name, cublasHandle_t handle, bool valid,
   });
 }
 
-// P A = L U in A's place, with the numbers of the rows, from 1, that changed places; without pivots
-// if there are no places for them. Returns the number, from 1, of the first diagonal element that
+// Replaces A by the factors of P A = L U and writes the pivots: row numbers from 1. Without room
+// for pivots no rows are exchanged. Returns the number, from 1, of the first diagonal element that
 // is 0.
 template <class W>
 std::int64_t factorise(const Matrix<W>& a, const Integers& pivots) {
@@ -110,7 +110,7 @@ std::int64_t first_zero(const Matrix<W>& a) {
   return 0;
 }
 
-// The x of op(T) x = b in b's place, of a triangle of `a`.
+// Solves op(T) x = b for a triangle T of `a`. x replaces b.
 template <class W>
 void solve_triangle(const Matrix<W>& a, std::int64_t n, bool lower, bool unit, cublasOperation_t op,
                     W* x) {
@@ -120,7 +120,7 @@ void solve_triangle(const Matrix<W>& a, std::int64_t n, bool lower, bool unit, c
       [&](std::int64_t i) -> W& { return x[i]; });
 }
 
-// Solves op(A) x = b, of A's factors.
+// Solves op(A) x = b, given the factors of A.
 template <class W>
 void solve_factored(const Matrix<W>& a, const Integers& pivots, cublasOperation_t op, W* x) {
   const std::int64_t n = a.rows;
@@ -189,7 +189,7 @@ cublasStatus_t getrf(const char* name, cublasHandle_t handle, int n, C* const* a
       [=](std::int64_t i) { singular.set(i, factorise(matrices[i], places.of(i, n))); });
 }
 
-// `info` is the host's: what is wrong with the arguments.
+// `info`, in host memory, receives which argument is invalid.
 template <class C>
 cublasStatus_t getrs(const char* name, cublasHandle_t handle, cublasOperation_t op, int n,
                      int columns, const C* const* a, int lda, const int* pivots, C* const* b,
@@ -231,7 +231,7 @@ cublasStatus_t matinv(const char* name, cublasHandle_t handle, int n, const C* c
                     for (std::int64_t j = 0; j < n; ++j)
                       factors.insert(factors.end(), &matrices[i].at(0, j),
                                      &matrices[i].at(0, j) + n);
-                    // In the host's memory, so that nothing of it is marked.
+                    // In host memory, so that nothing is marked as written.
                     std::vector<int> pivots(n);
                     const Matrix<W> copy{factors.data(), n, n, std::max(1, n)};
                     const Integers places(pivots.data(), n);
@@ -254,7 +254,8 @@ cublasStatus_t geqrf(const char* name, cublasHandle_t handle, int m, int n, C* c
                   });
 }
 
-// The x of least |A x - c| in the first rows of c, A with at least as many rows as columns.
+// Least squares: the first rows of c receive the x that minimises |A x - c|. A has at least as many
+// rows as columns.
 template <class C>
 cublasStatus_t gels(const char* name, cublasHandle_t handle, cublasOperation_t op, int m, int n,
                     int columns, C* const* a, int lda, C* const* c, int ldc, int* info,

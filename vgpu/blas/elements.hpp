@@ -21,7 +21,8 @@ struct View {
 
   std::int64_t stored_rows() const { return op == CUBLAS_OP_N ? rows : columns; }
   std::int64_t stored_columns() const { return op == CUBLAS_OP_N ? columns : rows; }
-  // Elements from one column to the next, or from one row where rows are contiguous.
+  // The stored matrix is lines() lines of line() contiguous elements: columns, or rows if
+  // row-major.
   std::int64_t lines() const { return operand.row_major ? stored_rows() : stored_columns(); }
   std::int64_t line() const { return operand.row_major ? stored_columns() : stored_rows(); }
   std::int64_t offset(std::int64_t i, std::int64_t j) const {
@@ -91,7 +92,8 @@ void store_element(const Operand& operand, void* data, std::int64_t i, W value) 
   store(operand.type, data, i, value);
 }
 
-// Multiplies packed elements by their scales. `outer`: of the view's rows, or else of its columns.
+// Multiplies packed elements by their scales. `rows_are_outer`: k runs along the view's columns,
+// else along its rows.
 template <class W>
 void scale_elements(const View& view, bool rows_are_outer, std::vector<W>& packed) {
   if (view.operand.scales == Scales::kOne) return;
@@ -107,13 +109,13 @@ void scale_elements(const View& view, bool rows_are_outer, std::vector<W>& packe
   }
 }
 
-// Whether the elements are stored as what is computed with.
+// Whether memory holds the elements as type W, the type of the computation.
 template <class W>
 bool is_stored_as(const Operand& operand) {
   return operand.type == kTypeOf<W> && !operand.is_planar();
 }
 
-// op() of a matrix, column-major, of what `convert` makes of its elements.
+// Writes op() of a matrix to `to`, column-major, each element converted by `convert`.
 template <class W, class Stored, class Convert>
 void convert_elements(const View& view, const Stored* data, W* to, Convert convert) {
   if (view.offset(1, 0) == 1) {

@@ -35,7 +35,7 @@ bool may_be_known(const Product& p) {
 
 bool reads_c(const Product& p) { return p.beta.value<std::complex<double>>() != 0.0; }
 
-// What all that the call is given has in common with an equal call.
+// A key that is equal for calls with equal arguments.
 std::string key_of(const Product& p) {
   std::string key;
   const auto add = [&](const auto&... values) {

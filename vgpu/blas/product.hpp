@@ -102,16 +102,15 @@ bool is_aligned(const Product& product);
 // Checks the arguments as cuBLAS does and enqueues the product.
 cublasStatus_t run(cudaStream_t stream, const Product& product);
 
-// Products that are computed again and again, as benchmarks do, from the same memory into the same:
-// whether device memory holds the product's result: an equal call has computed it, and neither its
-// operands nor the result have changed since.
+// Whether device memory already holds the product's result: an equal call has computed it, and
+// neither its operands nor the result have changed since. Benchmarks repeat products in this way.
 bool is_computed(const Product& product);
 
-// Says that device memory holds the product's result now, and that what it wrote is marked.
+// Notes that device memory now holds the product's result, which has been marked as written.
 void note_computed(const Product& product);
 
-// op(A) op(B) of a product that adds to C, kept from the second time on that it is computed from
-// the same operands.
+// op(A) op(B) of a product that adds to C. It is kept once the product is computed from the same
+// operands a second time.
 struct KnownSums {
   bool repeats = false;              // the operands are those of an equal call before
   std::shared_ptr<const void> sums;  // null if they were not kept

@@ -61,7 +61,7 @@ cublasStatus_t with_numbers(const char* name, cublasHandle_t handle, Work work,
   return target.finish(status);
 }
 
-// (a, b) becomes (r, z): r = c a + s b, and z tells c and s.
+// (a, b) becomes (r, z): r = c a + s b, and z encodes c and s.
 template <class W>
 cublasStatus_t rotg(const char* name, cublasHandle_t handle, const Numbers<W>& a,
                     const Numbers<W>& b, const Numbers<Real<W>>& c, const Numbers<W>& s) {
@@ -121,7 +121,7 @@ struct Modified {
 template <class W>
 cublasStatus_t rotm(const char* name, cublasHandle_t handle, const Vector<W>& x, const Vector<W>& y,
                     const Numbers<W>& param) {
-  // From the host's memory the numbers are taken now.
+  // Numbers in host memory are read during the call.
   const auto now =
       param.in_host_memory && param.data != nullptr ? Modified<W>::read(param) : Modified<W>{};
   return enqueue(name, handle, param.data != nullptr, std::tie(x, y, param), [=] {

@@ -85,7 +85,7 @@ cublasStatus_t gbmv(const char* name, cublasHandle_t handle, cublasOperation_t o
                       elements(y, plain ? m : n, incy));
 }
 
-// x = op(T) x, or the x of op(T) x = b in b's place.
+// Replaces x by op(T) x or, if `solves`, by the y of op(T) y = x.
 template <class W>
 cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cublasOperation_t op,
                                    cublasDiagType_t diagonal, bool solves, const Triangle<W>& t,
@@ -106,7 +106,8 @@ cublasStatus_t triangle_and_vector(const char* name, cublasHandle_t handle, cubl
   });
 }
 
-// The stored triangle becomes value(i, j); a Hermitian matrix keeps a real diagonal.
+// Replaces element (i, j) of the stored triangle by value(i, j). A Hermitian matrix keeps a real
+// diagonal.
 template <class W, class Value>
 void set_triangle(const Triangle<W>& a, bool hermitian, Value value) {
   for (std::int64_t j = 0; j < a.n; ++j) {
@@ -233,7 +234,7 @@ cublasStatus_t trmm(const char* name, cublasHandle_t handle, cublasSideMode_t si
                  });
 }
 
-// The triangle that `from` holds, to a matrix that holds the same one.
+// Copies the stored triangle of `from` to a matrix that stores the same triangle.
 template <class W>
 cublasStatus_t store_as(const char* name, cublasHandle_t handle, const Triangle<W>& from,
                         const Triangle<W>& to) {

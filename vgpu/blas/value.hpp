@@ -36,8 +36,8 @@ template <class W>
 constexpr bool kIsComplex = !std::is_arithmetic_v<W>;
 template <class W>
 using Real = decltype(std::abs(W{}));  // float or double
-// To add in. cuBLAS adds the parts of a vector in parallel: its sums of a million elements are more
-// exact than those of one element after the other in single precision.
+// The type in which sums are accumulated. cuBLAS adds parts of a vector in parallel, so that its
+// sum of a million elements is more exact than a sequential sum in single precision.
 template <class W>
 using Wide = std::conditional_t<kIsComplex<W>, std::complex<double>, double>;
 
@@ -67,7 +67,7 @@ inline float from_fp8(std::uint8_t bits, __nv_fp8_interpretation_t kind) {
   return __half2float(__half(__nv_cvt_fp8_to_halfraw(bits, kind)));
 }
 
-// The numbers that the bit patterns of a type of floating-point numbers of 8 or 16 bits stand for.
+// All values of a floating-point type of 8 or 16 bits, by bit pattern.
 const float* numbers_of(cudaDataType type);
 
 // Converts fp16 as __half2float does.
@@ -95,7 +95,7 @@ W load(cudaDataType type, const void* data, std::int64_t i) {
   return W{};
 }
 
-// The nearest integer, ties to even; out of range, the nearest that there is. NaN becomes 0.
+// The nearest integer, ties to even; the type's limit if the value is out of range, 0 for NaN.
 template <class Integer, class Real>
 Integer nearest(Real value) {
   constexpr Real kLeast = std::numeric_limits<Integer>::min(),

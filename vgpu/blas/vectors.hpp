@@ -59,7 +59,7 @@ void set_all(const Matrix<W>& c, Value value) {
   c.mark();
 }
 
-// An argument of cuBLAS's type C as the type that computes.
+// An argument of cuBLAS's type C, as the type in which this library computes.
 template <class C>
 Number<C>* numbers(const C* data) {
   return static_cast<Number<C>*>(const_cast<void*>(static_cast<const void*>(data)));
@@ -78,7 +78,7 @@ Matrix<Number<C>> whole(const C* data, std::int64_t rows, std::int64_t columns, 
   return {numbers(data), rows, columns, ld};
 }
 
-// The matrix of which op makes rows x columns, and an element of op(A).
+// The stored matrix whose op() is rows x columns; and an element of op(A).
 template <class C>
 Matrix<Number<C>> operand(const C* data, cublasOperation_t op, std::int64_t rows,
                           std::int64_t columns, std::int64_t ld) {
@@ -90,7 +90,7 @@ W element(const Matrix<W>& a, cublasOperation_t op, std::int64_t i, std::int64_t
   return op == CUBLAS_OP_C ? conjugate(a.at(j, i)) : a.at(j, i);
 }
 
-// Checks the handle and the operands, and enqueues the work. `valid`: the sizes are.
+// Checks the handle and the operands, and enqueues the work. `valid`: whether the sizes are valid.
 template <class Work, class... Operands>
 cublasStatus_t enqueue(const char* function, cublasHandle_t handle, bool valid,
                        const std::tuple<const Operands&...>& operands, Work work) {
@@ -113,7 +113,7 @@ Scalar number(cublasHandle_t handle, const C* pointer) {
   return scalar(handle, pointer, kTypeOf<Number<C>>);
 }
 
-// Where a function puts one number: in the device's memory, or in the host's, for which the call
+// The destination of a function's single result: device memory, or host memory, for which the call
 // waits.
 template <class Result>
 class Target {
@@ -178,7 +178,7 @@ void solve(std::int64_t n, bool lower, bool unit, At at, Entry x) {
   }
 }
 
-// op(A) X = factor B, or X op(A) = factor B, of a triangle of A; X takes B's place.
+// Solves op(A) X = factor B, or X op(A) = factor B, for a triangle of A. X replaces B.
 template <class W>
 void solve_system(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,
                   cublasDiagType_t diagonal, W factor, const Matrix<W>& a, const Matrix<W>& b) {

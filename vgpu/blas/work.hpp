@@ -13,9 +13,9 @@ namespace vgpu::blas {
 // Prints to stderr with the prefix "vgpu: ".
 void say(const char* text);
 
-// Says what is not supported, and returns that status.
+// Prints what is not supported, and returns CUBLAS_STATUS_NOT_SUPPORTED.
 cublasStatus_t refuse(const char* function, const std::string& what);
-// The same of a function with which programs search: each text is said once.
+// The same for functions with which programs search for an algorithm: prints each text once.
 cublasStatus_t refuse_once(const char* function, const std::string& what);
 
 // Enqueues the work behind what is on the stream, or adds it to the graph that captures the stream.
@@ -50,7 +50,7 @@ bool on_device(const void* data, std::int64_t elements, cudaDataType type);
 
 void mark_written(void* data, std::int64_t elements, cudaDataType type);
 
-// What cuBLAS and cuBLASLt say of themselves: status codes, versions.
+// Versions and status codes that cuBLAS and cuBLASLt report.
 cublasStatus_t property(libraryPropertyType type, int* value);
 const char* name_of(cublasStatus_t status);  // "CUBLAS_STATUS_SUCCESS"
 const char* text_of(cublasStatus_t status);

@@ -133,7 +133,7 @@ void RaceCheck::State::touch(const Attempt& attempt, u32 first, u32 bytes) {
     std::fill(memory.writer.begin() + word, memory.writer.begin() + end, attempt.me);
     return;
   }
-  // Copies, because what pointers point to may be part of them, as far as the compiler knows.
+  // Local copies: the compiler must assume that the stores below change the originals.
   const u32 me = attempt.me, seen = oldest[me], now = whole.mark.clock;
   u32 *const reader = memory.reader.data(), *const last = memory.last_read.data();
 #pragma GCC ivdep

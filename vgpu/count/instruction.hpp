@@ -86,7 +86,7 @@ inline constexpr Doubts kRemoteApart = 1u << 17;   // observer::SiteCount::remot
 inline constexpr Doubts kUnevenStores = 1u << 18;  // SiteCount::uneven_boxes of stores
 // Machine code: the pipe of an instruction was not measured.
 inline constexpr Doubts kUnknownPipe = 1u << 19;
-// Threads waited for the kernel before (griddepcontrol.wait, ACQBULK). Hardware counts them as
+// Threads waited for the preceding grid (griddepcontrol.wait, ACQBULK). Hardware counts them as
 // predicated on in some launches and blocks, in others not.
 inline constexpr Doubts kGridWaits = 1u << 20;
 // The device's architecture was not measured: what follows from rules that were found on sm_90.

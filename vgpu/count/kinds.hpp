@@ -158,7 +158,7 @@ constexpr Metric of_tensor_path(std::string_view name, std::string_view title, S
                 kRetries | kOtherArchitecture, kAssembler);
 }
 
-// Products of warpgroups, which the assembler neither adds nor merges.
+// Products of warpgroups, which ptxas neither adds nor merges.
 constexpr Metric of_warpgroups(Section section, std::string_view name, std::string_view unit,
                                std::string_view title, Share share, Doubts also = kNever) {
   return metric(section, name, unit, title, share, kWarpgroupProducts, {},

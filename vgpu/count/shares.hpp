@@ -77,8 +77,8 @@ inline std::uint64_t operand_bytes(const Instruction& i) {
 // Measured: 128 bytes each, also of several warps together.
 inline std::uint64_t operand_wavefronts(const Instruction& i) { return operand_bytes(i) / 128; }
 
-// Measured: data, and for each lane of a load 8 bytes, of loads of 16 bytes 2; of an atomic, data
-// both ways.
+// Measured: the data, and per lane 8 bytes more (2 for loads of 16 bytes). Atomics: the data in
+// both directions.
 inline std::uint64_t remote_loads(const Instruction& i) {
   return i.count.remote_bytes + (i.what.bytes == 16 ? 2 : 8) * i.count.remote_lanes;
 }

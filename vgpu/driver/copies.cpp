@@ -34,7 +34,7 @@ cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
   return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-// Without a pitch, rows follow each other, and without a height planes.
+// Without a pitch rows are contiguous, and without a height planes are.
 cudaPitchedPtr memory_of(const Side& side, const cudaExtent& extent) {
   const std::size_t pitch = side.pitch == 0 ? side.x + extent.width : side.pitch;
   const std::size_t height = side.height == 0 ? side.y + extent.height : side.height;
@@ -50,7 +50,8 @@ bool divides_elements(const Side& side, const cudaExtent& extent) {
   return side.x % element != 0 || extent.width % element != 0;
 }
 
-// The runtime counts in elements of an array where one takes part: its width, and places in arrays.
+// Where an array takes part, the runtime counts the width, and positions in arrays, in elements
+// instead of bytes.
 cudaMemcpy3DParms parameters_of(const Side& from, const Side& to, const cudaExtent& extent) {
   cudaMemcpy3DParms what{};
   what.extent = extent;

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose name programs look for; what it stands for is in libvgpu.so, which it is linked
-// to.
+// An empty library with a name that programs load. The functions are in libvgpu.so, to which it is
+// linked.

@@ -14,12 +14,12 @@ class JitLog {
 
   // CUDA_ERROR_INVALID_VALUE for an option that does not exist or a missing list.
   CUresult error() const { return error_; }
-  // Stores the text, as much of it as fits, and sizes of nothing in the other log. At the end of a
-  // call, with "" if there is nothing to report.
+  // Called when the call ends, with "" if there was no error. Stores as much of the text as fits in
+  // the error log, its size, and an empty information log.
   void store_error(std::string_view text) const;
 
  private:
-  // A buffer, and the option that holds its size before and the size of the text afterwards.
+  // A log buffer. `size` is the option that passes the buffer's size and receives the text's.
   struct Buffer {
     char* text = nullptr;
     void** size = nullptr;

@@ -25,7 +25,7 @@ struct Link {
   std::vector<vgpu::ptx::PtxUnit> units;
   std::string code;  // machine code, the only input; or the result
   bool is_complete = false;
-  cudaError_t failed = cudaSuccess;  // what an input was refused with that ends the link
+  cudaError_t failed = cudaSuccess;  // the error of an input after which the link cannot go on
 };
 
 std::map<CUlinkState, std::unique_ptr<Link>>& links() {
@@ -47,16 +47,16 @@ Link& known_link(CUlinkState state) {
   refuse_input("machine code cannot be linked with other code: give PTX", cudaErrorNotSupported);
 }
 
-// By the type of the ELF file. Throws Failure for what is none.
+// By the type of the ELF file. Throws Failure if the code is not ELF.
 bool is_relocatable(const std::string& code) {
   Elf64_Ehdr header{};
   if (code.size() < sizeof header || !code.starts_with(ELFMAG))
-    refuse_input("this is no machine code", cudaErrorInvalidKernelImage);
+    refuse_input("the input is not machine code (ELF)", cudaErrorInvalidKernelImage);
   std::memcpy(&header, code.data(), sizeof header);
   return header.e_type == ET_REL;
 }
 
-// Only relocatable machine code can be linked, and nothing else can be once other code was given.
+// Only relocatable machine code can be linked, and only as the single input.
 void add_code(Link& link, std::string code) {
   if (!is_relocatable(code)) {
     link.failed = cudaErrorNoKernelImageForDevice;
@@ -69,7 +69,7 @@ void add_code(Link& link, std::string code) {
 void add_ptx(Link& link, std::string text, const std::string& name) {
   if (!link.code.empty()) refuse_mixture();
   if (text.find(".version") == text.npos)
-    refuse_input("text without '.version' is no PTX", cudaErrorInvalidKernelImage);
+    refuse_input("text without '.version' is not PTX", cudaErrorInvalidKernelImage);
   text.resize(std::min(text.find('\0'), text.size()));
   vgpu::ptx::parse(text);  // refuses what is not PTX
   link.units.push_back({name, std::move(text)});

@@ -50,8 +50,8 @@ struct Mapping {
   CUmemAccess_flags access;
 };
 
-// Reserved addresses. What is accessible of them is known to the engine as few and large ranges,
-// since the program may use neighbouring mappings as one.
+// Reserved addresses. The engine knows their accessible parts as few, large ranges, since the
+// program may use neighbouring mappings as one.
 struct Range {
   std::size_t bytes = 0;
   std::map<CUdeviceptr, Mapping> mappings;

@@ -34,8 +34,8 @@ VGPU_IN_STREAM(cuStreamCopyAttributes, cudaStreamCopyAttributes, 2);
 VGPU_IN_STREAM(cuStreamAttachMemAsync, cudaStreamAttachMemAsync, 4);
 VGPU_IN_STREAM(cuLaunchHostFunc, cudaLaunchHostFunc, 3);
 
-// The callback receives the driver's code, which for the errors of a stream is the number that the
-// runtime has.
+// The callback receives the driver's error code, which equals the runtime's for all errors of a
+// stream.
 VGPU_IN_STREAM(cuStreamAddCallback, cudaStreamAddCallback, 4);
 VGPU_IN_STREAM(cuStreamBeginCapture_v2, cudaStreamBeginCapture, 2);
 

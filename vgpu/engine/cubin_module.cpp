@@ -29,7 +29,7 @@ constexpr u32 reserved_shared(int architecture) { return architecture >= 90 ? 10
 // Minimum for kernels with calls that use local memory: the default of cudaLimitStackSize.
 constexpr u32 kFewestStackBytes = 1024;
 constexpr u32 kRecursiveStackBytes = 16 << 10;
-// Function pointers of kernels, as code that launches them has them.
+// The values that function pointers of kernels have in code that launches them.
 constexpr u64 kLaunchHandles = u64{1} << 40;
 // Pointers to other functions that variables hold. Where the code of a function lies depends on the
 // kernel.

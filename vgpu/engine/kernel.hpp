@@ -17,12 +17,12 @@ class Kernel {
       : attributes_(std::move(attributes)), lower_(std::move(lower)) {}
 
   const KernelAttributes& attributes() const { return attributes_; }
-  // Unlike any other kernel's of this process, also of modules that were unloaded.
+  // Unique in the process, kernels of unloaded modules included.
   std::uint64_t number() const { return number_; }
   // Why this PTX form runs instead of the kernel's machine code; "" if it does not.
   const std::string& fallback() const { return fallback_; }
   void set_fallback(std::string why) const { fallback_ = std::move(why); }
-  // Whether a launch was on trial (memory/trial.hpp) in vain.
+  // Whether a speculative launch of the kernel has failed (memory/trial.hpp).
   bool needs_order() const { return needs_order_; }
   void set_needs_order() const { needs_order_ = true; }
   const ir::Program& program() const {

@@ -86,7 +86,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   }
   const machine::GridRun run = tried ? std::move(*tried) : run_with(nullptr, config.findings);
   const check::Checks& checks = *checks_of_run;
-  // Where others wrote memory meanwhile, another run would not be the same.
+  // If others wrote memory meanwhile, another run would have other results.
   const bool races =
       is_race(run) || (config.findings != nullptr && config.findings->any(FaultKind::kRace));
   if (before && checks.unwritten().any() && !races && !run.waited) {
@@ -112,7 +112,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   report.end_clock = run.end_clock;
   report.launches = device_runtime.finish(config.heap);
   report.called_driver = run.counters.called_driver;
-  // Bytes in doubt (Memory::doubt) are not among what is noted of a launch.
+  // What is recorded of a launch does not include bytes in doubt (Memory::doubt).
   const bool may_doubt =
       config.check_init_shared &&
       (checks.unwritten().any() || (config.findings != nullptr && config.findings->any()));

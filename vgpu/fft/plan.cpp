@@ -27,7 +27,7 @@
 
 namespace vgpu {
 
-int refuse_unimplemented(const char* name, bool& said);  // runtime/stubs.cpp
+int refuse_unimplemented(const char* name, bool& said);  // for runtime/stubs.cpp
 int refuse_unimplemented(const char* name, bool& said) {
   if (!said) std::fprintf(stderr, "vgpu: %s is not implemented\n", name);
   said = true;
@@ -40,8 +40,8 @@ namespace {
 using i64 = std::int64_t;
 using std::size_t;
 
-// Where elements are: the rows, along the last dimension, are embed[rank - 1] elements apart, and
-// so on; neighbours are `stride` elements apart, and transforms `dist`.
+// Layout of one side, in elements: `stride` from one element of a row to the next, embed[d]
+// elements of dimension d, `dist` from one transform to the next (cufftPlanMany).
 struct Layout {
   std::vector<i64> embed;
   i64 stride = 1, dist = 0;
@@ -50,7 +50,7 @@ struct Layout {
 struct Plan {
   std::vector<i64> n;
   Layout in, out;
-  bool basic = true;  // without layouts of its own
+  bool basic = true;  // contiguous: `in` and `out` are not used
   cufftType type = CUFFT_C2C;
   i64 batch = 0;  // 0: the plan has not been made
   cudaStream_t stream = nullptr;
@@ -66,7 +66,7 @@ struct Plan {
     for (size_t d = 0; d + 1 < rank(); ++d) rows *= n[d];
     return rows;
   }
-  // A side's layout, of which the last dimension has `width` elements.
+  // The layout of a side: `own`, or contiguous with `width` elements in the last dimension.
   Layout layout(const Layout& own, i64 width) const {
     if (!basic) return own;
     Layout plain{n, 1, rows() * width};
@@ -147,7 +147,8 @@ class Run {
   const Transform& along_rows() const { return *plan_.transforms.back(); }
   Complex conjugated(Complex value) const { return inverse_ ? std::conj(value) : value; }
 
-  // Also transforms along rows, but for results that are real.
+  // Loads transform b to `work` and transforms it along its rows, except in a plan with real
+  // results: store() does that.
   void load(i64 b, std::span<Complex> work, std::span<Complex> row, std::span<Complex> line) const {
     for (i64 r = 0; r < plan_.rows(); ++r) {
       const i64 at = plan_.place(in_, b, r), count = plan_.from_real() ? plan_.n.back() : width_;
@@ -167,7 +168,8 @@ class Run {
       const std::span values = work.subspan(static_cast<size_t>(r * width_));
       const i64 at = plan_.place(out_, b, r), count = plan_.to_real() ? plan_.n.back() : width_;
       if (plan_.to_real()) {
-        // The other half is that of a real row, whatever the first element's imaginary part is.
+        // The spectrum of a real row is conjugate-symmetric: the stored half gives the other one,
+        // and the first element is taken as real.
         const size_t length = static_cast<size_t>(count);
         for (size_t k = 0; k < length; ++k)
           row[k] = 2 * k <= length ? values[k] : std::conj(values[length - k]);

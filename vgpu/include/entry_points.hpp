@@ -51,8 +51,8 @@ struct Signature<Returned(Arguments...)> {
 #define VGPU_ARGUMENTS_12 VGPU_ARGUMENTS_11, a11
 #define VGPU_ARGUMENTS_13 VGPU_ARGUMENTS_12, a12
 #define VGPU_ARGUMENTS_14 VGPU_ARGUMENTS_13, a13
-// Defines `name` by an expression of its `count` parameters a0, a1, ...: for functions that another
-// one's call replaces.
+// Defines `name` by an expression of its `count` parameters a0, a1, ...: for functions that consist
+// of a call of another one.
 #define VGPU_BY(name, count, expression)                               \
   VGPU_RESULT(name) name(VGPU_PARAMETERS_##count(name)) {              \
     static_assert(vgpu::Signature<decltype(name)>::kCount == (count)); \

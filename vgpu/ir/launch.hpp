@@ -17,13 +17,13 @@ class Findings;        // ir/fault.hpp
 class TextureObjects;  // texture/texture.hpp
 class TouchedMemory;   // memory/touched_memory.hpp
 
-// Knows whether a launch whose threads all poll memory waits for something that will come.
+// Decides whether a launch whose threads all poll memory keeps waiting.
 class Patience {
  public:
   virtual ~Patience() = default;
-  // Called now and then meanwhile, with the polled addresses. May take time, so that others write
-  // the memory. `still`: no thread has made progress since the last call. False: nobody will write
-  // it, and the launch ends with a fault (FaultKind::kDeadlock).
+  // Called at intervals while all threads poll, with the polled addresses. May take time, so that
+  // others write the memory. `still`: no thread has made progress since the last call. False:
+  // nobody will write it, and the launch ends with a fault (FaultKind::kDeadlock).
   virtual bool wait(const std::vector<std::uint64_t>& addresses, bool still) = 0;
 };
 
@@ -88,13 +88,13 @@ struct LaunchConfig {
   bool count = true;                 // fill the LaunchReport's counts
   bool count_lines = false;          // ... and its lines
   bool trace = false;                // ... and its instructions
-  // Collects what these checks find, but for bad addresses and what cannot go on, and the launch
-  // completes. Null: the first finding ends it.
+  // Collects the findings of these checks, and the launch completes, except after bad addresses and
+  // where no thread can continue. Null: the first finding ends the launch.
   Findings* findings = nullptr;
   CopySchedule schedule;
   Numerics numerics = Numerics::kSingle;
   bool cooperative = false;  // blocks may wait for each other, so all run concurrently
-  // Registers per thread, as allocated by the assembler; setmaxnreg needs it. 0: unknown.
+  // Registers per thread, as allocated by ptxas; setmaxnreg needs it. 0: unknown.
   std::uint32_t registers = 0;
   // Linear indices of the blocks to execute, in ascending order; empty: all. The launch throws
   // Unsupported for a kernel whose blocks may depend on each other.

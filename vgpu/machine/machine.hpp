@@ -273,7 +273,8 @@ void select_group(Warp& warp);
 void rotate_groups(Warp& warp);            // the group that has waited longest runs
 void split(Warp& warp, u32 mask, u32 pc);  // moves these lanes of the running group to `pc`
 void park(Warp& warp, GroupState state, u32 wait);  // the running group waits at warp.pc
-// The warp executes its instruction again later, as no hardware does: takes it from the counts.
+// Removes the running group's instruction from the counts: it will be executed again, which
+// hardware does not do.
 void count_later(const Warp& warp);
 void exit_lanes(Warp& warp);  // all lanes of the running group exit
 // For a .sync instruction whose lanes wait for each other; members[i] is lane i's member mask.

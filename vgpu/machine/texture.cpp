@@ -103,7 +103,7 @@ class Words {
   u32 lane_;
 };
 
-// As the assembler has it: multiplies by the reciprocal of the largest component.
+// As ptxas compiles it: multiplies by the reciprocal of the largest component.
 void project(std::array<float, 3>& at) {
   float most = 0;
   for (const float component : at) most = std::fmax(most, std::fabs(component));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch did to device memory: what each touched piece held before and after it. If memory
-// holds the former again, the same launch would have the same effect, which can be copied.
+// What a launch did to device memory: the contents of each touched piece before and after it. If
+// memory has the earlier contents again, the same launch would have the same effect, and copying
+// the later contents replaces it.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -12,16 +13,16 @@ namespace vgpu {
 
 class MemoryEffect {
  public:
-  // After the launch, which began at `begin` (Changes::now). None if something else has changed the
-  // memory meanwhile, or if the effect takes more than `most` bytes.
+  // Call after the launch, which began at `begin` (Changes::now). None if something else has
+  // changed the memory meanwhile, or if the effect takes more than `most` bytes.
   static std::optional<MemoryEffect> of(TouchedMemory& touched, Memory& memory, Changes& changes,
                                         std::uint64_t begin, std::size_t most);
 
-  // If memory is as it was before the launch, makes it as it was after it, but for sums(), which
-  // the caller adds then; else returns false.
+  // If memory has the contents from before the launch, stores those from after it and returns true;
+  // the caller then adds sums(). Otherwise changes nothing and returns false.
   bool repeat(Memory& memory, Changes& changes);
   const Sums& sums() const { return sums_; }
-  std::size_t bytes() const;  // that this object takes
+  std::size_t bytes() const;  // host memory of this object
 
  private:
   struct Piece : MemoryPiece {
@@ -36,7 +37,7 @@ class MemoryEffect {
   Sums sums_;
   std::vector<MemoryPiece> summed_;  // pages with sums; `before` is the hash of their marks
   std::uint64_t moment_ = 0;         // when all pieces held what they held after the launch
-  std::size_t suspect_ = 0;          // the piece that was different last
+  std::size_t suspect_ = 0;          // the piece that differed last: compared first
 };
 
 }  // namespace vgpu

@@ -25,7 +25,7 @@ bool Reservation::open(std::size_t bytes) {
   if (bytes > bytes_) return false;
   const std::size_t end = std::min((bytes + kStep - 1) / kStep * kStep, bytes_);
   if (mprotect(begin_, end, PROT_READ | PROT_WRITE) != 0) return false;
-  // First accesses to much memory cost less in large pages. The first step keeps small ones, for
+  // Large pages make first accesses to much memory cheaper. The first step keeps small pages, for
   // programs that use little.
   const std::size_t small = std::max(opened_, kStep);
   if (end > small) madvise(begin_ + small, end - small, MADV_HUGEPAGE);

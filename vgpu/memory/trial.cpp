@@ -93,7 +93,7 @@ AddressRange Trial::use(const Allocation& allocation, std::uint64_t address, Use
   if ((entry.uses.load(std::memory_order_relaxed) & use) == 0) entry.uses.fetch_or(use);
   if ((entry.uses & ~use) != 0) fail();
   if (how == Use::kLoad) return {allocation.begin, allocation.end};
-  if (allocation.shared) fail();  // the host may look on
+  if (allocation.shared) fail();  // the host may read it at any time
   Copies* copies = entry.copies.load(std::memory_order_acquire);
   if (copies == nullptr) {
     auto made = std::make_unique<Copies>(allocation);

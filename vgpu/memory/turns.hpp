@@ -24,8 +24,8 @@ class Turns {
     turn.alike = blocks > kMostBlocks ? 0 : blocks == turn.last.size() ? turn.alike + 1 : 1;
     turn.before_last = std::exchange(turn.last, std::exchange(turn.now, {}));
   }
-  // Where the turn before the last one had its block, if the next one of this size is probably
-  // another turn's; else 0.
+  // The address of the block in the turn before the last one, if the next block of this size
+  // probably begins another turn; else 0.
   std::uint64_t earlier(std::size_t bytes) const {
     constexpr unsigned kOften = 3;
     const auto found = turns_.find(bytes);

@@ -21,11 +21,11 @@ constexpr unsigned kLeastForNormal = 2000;
 
 struct Table {
   unsigned first = 0;            // the value of entry 0
-  std::vector<double> limits;    // an entry's own value below, its other value from there on
-  std::vector<unsigned> others;  // by entries
+  std::vector<double> limits;    // up to here an entry means its own value, above it the other one
+  std::vector<unsigned> others;  // by entry
 };
 
-// The probabilities of the values for which a double can hold them.
+// The probabilities of consecutive values, from `first` on: all that are not 0 in double precision.
 std::vector<double> probabilities(double mean, unsigned& first) {
   std::vector<double> result;
   for (unsigned value = 0; value < 2 * kLeastForNormal || result.empty(); ++value) {
@@ -38,13 +38,14 @@ std::vector<double> probabilities(double mean, unsigned& first) {
   return result;
 }
 
-// An entry for each value. What a value with less than its share leaves of its entry, it leaves to
-// one with more.
+// Walker's alias method: one entry of equal width per value. A value with less than an average
+// probability fills only a part of its entry; the rest of the entry belongs to a more probable
+// value.
 Table table_of(double mean) {
   Table table;
   std::vector<double> left = probabilities(mean, table.first);
   const auto size = static_cast<unsigned>(left.size());
-  const double share = 1.0 / size;
+  const double share = 1.0 / size;  // the width of an entry
   std::vector<unsigned> less, more;
   for (unsigned i = 0; i < size; ++i) {
     table.limits.push_back((i + 1) * share);

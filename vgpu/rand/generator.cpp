@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators. cuRAND documents that a host generator makes the numbers of a device generator: those
-// of the toolkit's library make them when a function is called, and they are copied to the device
-// in the order of the stream.
+// Generators. cuRAND documents that host generators produce the same numbers as device generators.
+// The toolkit's host generator computes the numbers during the call, and they are copied to the
+// device in stream order.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -139,7 +139,7 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
     if (order == CURAND_ORDERING_PSEUDO_DYNAMIC)
       say("curandSetGeneratorOrdering: CURAND_ORDERING_PSEUDO_DYNAMIC, which depends on the GPU, "
           "is not supported");
-    // They are the same. MT19937's host generator knows only one of them.
+    // The two orderings are the same, and MT19937's host generator accepts only one of them.
     if (order == CURAND_ORDERING_PSEUDO_BEST) order = CURAND_ORDERING_PSEUDO_DEFAULT;
   }
   return VGPU_CALL(set, curandSetGeneratorOrdering, generator, order);

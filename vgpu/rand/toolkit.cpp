@@ -37,7 +37,7 @@ std::vector<std::string> folders() {
     for (link_map* file = program; file != nullptr; file = file->l_next)
       add_folders_of(file, found);
   };
-  // Calls it once, and meanwhile no file is loaded or closed.
+  // One call of the function suffices. While it runs, no file is loaded or closed.
   ::dl_iterate_phdr(
       [](dl_phdr_info*, std::size_t, void* visit) {
         (*static_cast<decltype(visit_all)*>(visit))();

@@ -16,7 +16,7 @@ namespace vgpu {
 inline constexpr std::array kStandIns = {"libcudart.so.13", "libcudart.so.12",   "libcuda.so.1",
                                          "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
                                          "libcurand.so.10"};
-// The library that all of them are faces of, but for cuBLAS, cuFFT and cuRAND.
+// The library with the functions of all of them, except cuBLAS, cuFFT and cuRAND.
 inline constexpr const char* kCore = "libvgpu.so";
 
 struct RuntimeName {

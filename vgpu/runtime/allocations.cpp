@@ -119,7 +119,7 @@ void allocate(Runtime& runtime, void** pointer, std::size_t bytes, Origin origin
   *pointer = block;
 }
 
-// Checks the call and forgets the block; returns whether it is of a graph.
+// Checks the call and forgets the block. Returns whether a graph allocated it.
 static bool forget(Runtime& runtime, const char* function, void* pointer, bool host) {
   const Block* block = runtime.pointers.starting_at(pointer);
   if (block == nullptr || (block->origin == Origin::kPinnedHost) != host ||

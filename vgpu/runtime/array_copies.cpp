@@ -8,7 +8,8 @@
 namespace vgpu::runtime {
 namespace {
 
-// Throws Failure for a box beyond an image, whose rows have so many units.
+// Throws Failure if the box leaves the image. `row`: the image's width in the units of at.x and
+// extent.width, elements or bytes.
 void check_inside(const Image& image, std::uint64_t row, const cudaPos& at,
                   const cudaExtent& extent) {
   const auto inside = [](std::size_t first, std::size_t count, std::uint64_t size) {
@@ -83,7 +84,7 @@ cudaPitchedPtr memory_of_array(const Runtime& runtime, cudaArray_const_t array, 
 
 namespace {
 
-// A rectangle of an array, x and width in bytes as the functions for two dimensions have them.
+// The start of a rectangle in an array. As in cudaMemcpy2DToArray, x is in bytes.
 struct Part {
   cudaArray_const_t array;
   std::size_t x, y;

@@ -133,7 +133,7 @@ void allocate_mipmap(Runtime& runtime, cudaMipmappedArray_t* into,
   *into = runtime.arrays.keep(std::move(mipmap));
 }
 
-// When no kernel uses it any longer.
+// Waits until no kernel uses the image, then frees its memory.
 void free_image(Runtime& runtime, const char* function, const Image& image) {
   await(runtime, all_tasks(runtime));
   release(runtime, function, reinterpret_cast<void*>(image.address), false);

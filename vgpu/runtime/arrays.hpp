@@ -58,7 +58,7 @@ class TextureRegistry {
   // Throws Failure if there is no such object of that kind.
   const Entry& known(unsigned long long handle, bool is_surface) const;
   void remove(unsigned long long handle);
-  // What launches see: later changes do not change it.
+  // A snapshot for launches, which later calls do not change.
   std::shared_ptr<const TextureObjects> objects() const { return objects_; }
 
  private:

@@ -108,7 +108,8 @@ std::size_t unwritten_in(const Memory& memory, const void* from, std::size_t byt
   return unwritten;
 }
 
-// Says once what the program may take for results.
+// Prints, once per process, that a copy gives the host bytes that were never written, which the
+// program may mistake for results.
 void remark_unwritten(const Runtime& runtime, const char* function, const void* to,
                       const void* from, std::size_t bytes) {
   static std::atomic_flag said;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kRuntimeVersion = 12000;  // the least that is known of the program's own runtime
 
-// The fields of cudaDeviceProp that both versions have, between those that CUDA 13 has not.
+// The fields of cudaDeviceProp that CUDA 12 and 13 both have. Between the groups CUDA 12 has fields
+// that CUDA 13 has removed.
 // clang-format off
 #define VGPU_FIELDS_1(F) \
   F(name) F(uuid) F(luid) F(luidDeviceNodeMask) F(totalGlobalMem) F(sharedMemPerBlock) \
@@ -190,7 +191,7 @@ cudaError_t vgpu12StreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraph
   return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, flags);
 }
 
-// For what CUDA 12 has and CUDA 13 has no more.
+// For functions that CUDA 13 has removed.
 cudaError_t vgpu12Refuse(const char* name) {
   vgpu::runtime::say(fmt::format("{} of CUDA 12 is not implemented", name));
   return vgpu::runtime::finish(cudaErrorNotSupported);

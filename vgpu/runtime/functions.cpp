@@ -110,8 +110,8 @@ cudaFuncAttributes attributes_of(Runtime& runtime, Function& function) {
 void say_unknown_registers(Runtime& runtime, const char* call, const Function& function) {
   if (std::exchange(runtime.registers_said, true)) return;
   say(
-      fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {}; not "
-                  "said again of other kernels",
+      fmt::format("{}: numRegs of {} is given as 0: the fat binary has no machine code for {} "
+                  "(said once, not for every kernel)",
                   call, function.shown, runtime.device().id));
 }
 

@@ -279,8 +279,8 @@ void run_copy(Runtime& runtime, const Function& by, const DeviceCopy& what) {
     copy(runtime, name.c_str(), to, what.bytes, from, what.bytes, {what.bytes}, cudaMemcpyDefault);
 }
 
-// Executes what a kernel launched, in order; each with what it launches itself, and after that what
-// is to begin at the end of all.
+// Executes the grids and copies that a kernel launched, in order, and after them its tail launches.
+// Each grid is followed by those that it launches itself.
 void run_launches(Runtime& runtime, Function& by, const std::vector<DeviceLaunch>& launches,
                   unsigned depth) {
   for (const bool tail : {false, true}) {

@@ -98,7 +98,8 @@ class Runtime {
   static int& ordinal();
   // Whether the calling thread runs a function of the program that is in a stream.
   static bool& in_host_function();
-  static bool& marks_writes();  // this host function, of what it writes (vgpuWrittenIsMarked)
+  static bool&
+  marks_writes();  // the running host function marks what it writes (vgpuWrittenIsMarked)
   bool has_device(int number) const {
     return number >= 0 && static_cast<std::size_t>(number) < settings.devices.size();
   }
@@ -135,8 +136,8 @@ void report_check(Runtime& runtime, const Finding& finding);
 // The calling thread's last error, which cudaGetLastError returns.
 cudaError_t& last_error();
 
-// The driver function that runs by a function of the runtime, in the calling thread; "" outside
-// one. Messages name it instead of the runtime's.
+// The driver function that the calling thread executes; "" outside one. Messages name it instead of
+// the runtime's function that implements it.
 std::string_view& driver_call();
 
 // Makes the primary context of the thread's device current, if no context is. Does nothing within a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fault PTX: a kernel that writes where nothing is. The error comes from the next call that waits,
-// and from every call after it.
+// fault PTX: a kernel that writes to memory that is not allocated. The next call that waits returns
+// the error, and so does every call after it.
 #include "require.hpp"
 
 int main(int argc, char** argv) {

@@ -110,7 +110,7 @@ void check_volumes() {
   flat.WidthInBytes = 64;
   flat.Height = 1;
   CHECK(cuMemcpy2D(&flat));
-  flat.Height = 2;  // nor several, which follow each other then
+  flat.Height = 2;  // several rows without a pitch are contiguous
   CHECK(cuMemsetD8(device + 64, 0x55, 64));
   CHECK(cuMemcpy2D(&flat));
   require(back[63] == 0x33 && back[64] == 0x55 && back[127] == 0x55, "rows without a pitch");

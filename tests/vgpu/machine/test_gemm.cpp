@@ -130,7 +130,7 @@ TEST_F(Gemm, PartOfAWarpCountsWhatItTouches) {
     }
   }
   EXPECT_EQ(report.exact.at("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"), sums);
-  // From PTX where lanes that left the loop one by one meet again is an assumption.
+  // From PTX, the place at which lanes that left the loop one by one reconverge is an assumption.
   const vgpu::Metrics& accesses = from_machine_code() ? report.exact : report.estimates;
   EXPECT_EQ(accesses.at("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), requests);
   EXPECT_EQ(accesses.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors);

@@ -111,7 +111,7 @@ TEST_F(Doubts, WhatElseComesOfUnwrittenValuesIsAFaultAtOnce) {
   expect_fault(kRead, "the kernel stops: out of bounds", "unwritten_address", {1}, {32}, out,
                0x2'0000);
   expect_fault(kRead, "it does not come to its end", "unwritten_count", {1}, {32}, out);
-  // Only with a third of the other values.
+  // Of the values that are tried for unwritten bytes, only the third, 0x7f, changes the result.
   launch("unwritten_largest", {1}, {32}, reinterpret_cast<float*>(out));
   EXPECT_NE(doubt_in(out, 128).find("with 0x7f"), std::string::npos);
   // The host may read this at any time.
@@ -231,7 +231,8 @@ TEST_F(UnwrittenReads, LocalMemoryThatTheThreadDidNotWrite) {
   launch("local_ahead", {1}, {32}, out, 5, 5, 0);
   EXPECT_EQ(out[31], -1);
   expect_fault(kRead, "it matters: with 0x00", "local_ahead", {1}, {32}, out, 5, 5, 1);
-  // Without a second run the read is told and no fault.
+  // Without the second run, which shows whether a read matters, the read is reported and the launch
+  // succeeds.
   config.check_init_shared = false;
   EXPECT_EQ(launch("local_ahead", {1}, {32}, out, 5, 4, 1).unwritten, "");
   const std::string told = launch("local_ahead", {1}, {32}, out, 5, 5, 1).unwritten;
@@ -248,7 +249,7 @@ TEST_F(UnwrittenReads, WithFindingsUnwrittenMemoryIsRead) {
   ASSERT_EQ(findings.sorted().size(), 1u);
   EXPECT_EQ(findings.sorted()[0].fault.kind, kRead);
   EXPECT_EQ(findings.sorted()[0].times, 32u);
-  // What matters of shared memory is found after the launch, which has its effect.
+  // Reads of unwritten shared memory that matter are found after the launch; its results stay.
   float* const products = written<float>(32 * 32);
   launch("edge_of_product", {1}, {32}, products, 20, 21);
   EXPECT_EQ(products[19 * 32 + 19], 361);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that fail. A program that never asks for the error of <<<>>> has not noticed.
+// Launches that fail. Without cudaGetLastError a program does not notice that <<<>>> failed.
 #include <cstring>
 #include <thread>
 

@@ -76,8 +76,8 @@ void equal(const Case& wanted, std::uint64_t expected) {
   require(hash == expected, wanted.name.c_str());
 }
 
-// The host's functions round other than the device's. A Poisson number of a large mean, which is a
-// rounded normal one, may be the next.
+// The host's mathematical functions round differently from the device's. A Poisson number with a
+// large mean is a rounded normal number, so it may differ by one.
 template <class Kind>
 void close(const Case& wanted, std::initializer_list<double> expected) {
   constexpr unsigned kPlaces[] = {0, 1, 2, 3, 4096, 4097};

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned long long kSeed = 0x123456789abcdef;
 constexpr unsigned kOffset = 100, kDimensions = 3, kPoints = 4000;
 
-// An order: each subsequence in turn has a run of numbers.
+// A pseudorandom ordering: `run` consecutive numbers of each subsequence in turn.
 template <class State_>
 struct Pseudo {
   using State = State_;
@@ -29,7 +29,8 @@ using Xorwow = Pseudo<curandStateXORWOW_t>;
 using Mrg = Pseudo<curandStateMRG32k3a_t>;
 using Philox = Pseudo<curandStatePhilox4_32_10_t>;
 
-// Every thread has one subsequence, and skips what is before the offset.
+// Generates the expected numbers. Each thread has one subsequence and skips what precedes the
+// offset.
 template <class Generator>
 __global__ void expect(Generator generator, unsigned* bits, float* uniform, unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

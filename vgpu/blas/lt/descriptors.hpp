@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in cuBLASLt's opaque descriptors, and its declarations, which this library exports.
+// The contents of cuBLASLt's opaque descriptors, and the declarations of its functions, which this
+// library exports.
 #pragma once
 #pragma GCC visibility push(default)
 #include <cublasLt.h>

@@ -125,8 +125,9 @@ int compute_capability() {
   return known ? major * 10 + minor : 0;
 }
 
-// Scales of parts of A and B, which Hopper has: of both outer vectors, or of 128 elements with such
-// or with 128 x 128. "" if they are such, or of whole matrices.
+// Why the scales of A and B are not supported; "" if they are. Hopper has one scale per matrix, per
+// outer vector of both, per 128 elements of both, or per 128 elements of one and per 128 x 128 of
+// the other.
 std::string unsupported_scales(const Matmul& matmul, const Product& p) {
   const std::int32_t a = matmul.a_scale_mode, b = matmul.b_scale_mode;
   for (const int mode : {matmul.c_scale_mode, matmul.d_scale_mode, matmul.aux_scale_mode}) {

@@ -82,9 +82,9 @@ template <bool kWrite>
   }
 }
 
-// The same for single words: places[lane] + word, for all lanes in order; those that are not active
-// have the place of one that is. Pointers are copies, because what they point to may be part of
-// `g`, as far as the compiler knows.
+// The same for one word per lane, at places[lane] + word. An inactive lane has the place of an
+// active one. The pointers are copied to locals, because the compiler must assume that a store
+// through one changes `g`.
 template <bool kWrite>
 [[gnu::always_inline]] inline void remember_places(const observer::Races::Glance& g, u32 mask,
                                                    const u32* places, u32 word, auto info_of) {

@@ -120,7 +120,7 @@ template <class T, bool kStore, class At>
   }
 }
 
-// The same of all lanes, whose elements are next to each other, or, for a load, one.
+// The same for all lanes. Their elements are adjacent or, for a load, one element.
 template <class T, bool kStore>
 [[gnu::always_inline]] inline void move_narrow_row(u32* reg, std::byte* memory, bool uniform) {
   alignas(64) T values[kLanes];

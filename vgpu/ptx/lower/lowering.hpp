@@ -83,7 +83,7 @@ class FunctionLowering {
   Value constant(u64 bits, RegisterClass type);
   Value predicate_constant(bool value);
   Value temporary(RegisterClass type);
-  // What an operation that the statement needs besides gives.
+  // Emits a further operation that the statement needs, and returns its result.
   Value computed(std::string_view operation, std::initializer_list<Value> sources,
                  RegisterClass type) {
     const Value value = temporary(type);

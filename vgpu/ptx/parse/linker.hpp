@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links PTX: makes one text of several, in which each refers to what others define.
+// Links PTX: joins several texts into one, in which references between them are resolved.
 #pragma once
 #include <span>
 #include <stdexcept>
@@ -17,8 +17,8 @@ struct DefinedTwice : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// Names without linkage stay apart. Of weak definitions one is kept. Throws std::invalid_argument
-// for text that is not PTX, and DefinedTwice.
+// Equal names without linkage are kept distinct. One of several weak definitions is kept. Throws
+// std::invalid_argument for text that is not PTX, and DefinedTwice.
 std::string link_ptx(std::span<const PtxUnit> units);
 
 }  // namespace vgpu::ptx

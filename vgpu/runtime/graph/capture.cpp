@@ -126,7 +126,7 @@ static bool joined(Runtime& runtime, const Capture& capture) {
 static void end(Runtime& runtime, cudaStream_t handle, cudaGraph_t* graph) {
   Stream* stream = runtime.streams.find(handle);
   const std::shared_ptr<Capture> capture = stream != nullptr ? stream->capture : nullptr;
-  // A capture into a graph that the caller has need not return it.
+  // A capture into the caller's own graph need not return it.
   const bool callers = capture != nullptr && capture->owned == nullptr;
   if (graph == nullptr && !callers) refuse();
   if (graph != nullptr) *graph = nullptr;

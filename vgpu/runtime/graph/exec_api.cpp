@@ -48,8 +48,8 @@ void flatten(const Graph& graph, std::vector<Node*>& list) {
   }
 }
 
-// Frees what a former launch allocated and nobody freed, if the graph is to do that. Throws Failure
-// otherwise.
+// Memory of the graph's last launch that was not freed: frees it if the graph was instantiated with
+// AutoFreeOnLaunch, else throws Failure.
 void free_former(Runtime& runtime, const std::vector<Node*>& list, unsigned long long flags) {
   for (const Node* node : list) {
     const auto* work = std::get_if<AllocateWork>(&node->work);
@@ -69,8 +69,8 @@ bool has_memory(const std::vector<Node*>& list) {
 
 void submit_nodes(Runtime& runtime, Stream& stream, const std::vector<Node*>& list);
 
-// Runs the bodies as the value says that earlier nodes left. Waits for these, and in a loop for
-// each round.
+// Runs the body that the node's value selects; for a while node, as long as the value is not 0.
+// Waits for the earlier nodes, which set the value, and for each round of a loop.
 void submit_conditional(Runtime& runtime, Stream& stream, const ConditionalWork& work) {
   for (;;) {
     await(runtime, predecessors(runtime, stream));

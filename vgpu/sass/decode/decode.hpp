@@ -20,7 +20,7 @@ struct UnknownInstruction : std::runtime_error {
 inline constexpr int kArchitectures[] = {75, 80, 86, 89, 90, 100, 120};
 bool is_known_architecture(int architecture);
 
-// What is not known to exist in the architecture is unknown.
+// Throws UnknownInstruction, also for an instruction that the architecture is not known to have.
 Instruction decode(Word word, std::uint32_t address, int architecture);
 
 struct Mnemonic {

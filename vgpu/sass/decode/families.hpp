@@ -19,7 +19,7 @@ void add_absent(Reader& r, unsigned count);
 void make_pairs(Reader& r);
 
 // Decoders of address and cache-hint fields that several memory instructions share
-// (decode_memory.cpp).
+// (memory.cpp).
 
 // [R + offset]. `scaled`: bits 78 and 79 multiply the register by 4, 8 or 16.
 Operand register_address(Reader& r, bool scaled);

@@ -139,7 +139,7 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
       i.half = code[exchange].half = half;
       if (!half) return;
     }
-    // What a loop of 16 bits first compares may be loaded before it.
+    // A loop on 16 bits may load the value that it compares first before it begins.
     if (half && is_load(i) && i.bytes == 2 && from != nullptr &&
         is_half_of(code, place_of(code, n, *from), place)) {
       i.compared = true;
@@ -155,7 +155,7 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
 constexpr std::size_t kMostSteps = 1024;  // per word
 constexpr unsigned kMostOfMatrix = 8;     // registers of a fragment
 
-// How many registers each operand that is one stands for, at most. 0: not known.
+// The most registers that one register operand stands for; 0: unknown.
 unsigned width_of(Op op) {
   if (op >= Op::kDadd && op <= Op::kDsetp) return 2;
   if (op >= Op::kFadd && op <= Op::kVhmnmx) return 1;

@@ -48,7 +48,7 @@ extern "C" __global__ void copy_sizes(int4* out, const int4* in, int part) {
   for (int i = 0; i < 5; ++i) out[i * 32 + t] = s[i][t];
 }
 
-// The second warp reads some places, while the first one copies to those from `from` on.
+// The second warp reads s[places], while the lanes from `from` on of the first warp copy to s.
 extern "C" __global__ void read_early(int* out, const int* in, const int* places, int from) {
   __shared__ int s[32];
   const int t = static_cast<int>(threadIdx.x);

@@ -172,8 +172,8 @@ extern "C" __global__ void shift_in_place(int* data, int n, int distance) {
   data[i] = value;
 }
 
-// Warps, or blocks, write to one word what is equal for step 0, and read it at once. Of the warps
-// only the first `writers` write.
+// Warps (agree_in_grid: blocks) write to one word and read it back. For step 0 they all write the
+// same value. Only the first `writers` warps write.
 extern "C" __global__ void agree_in_block(int* out, int step, int writers) {
   __shared__ int word;
   const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&word));
@@ -192,8 +192,8 @@ extern "C" __global__ void agree_in_grid(int* out, int* word, int step) {
   asm volatile("ld.global.s32 %0, [%1];" : "=r"(seen) : "l"(word) : "memory");
   out[blockIdx.x * blockDim.x + threadIdx.x] = seen;
 }
-// The same for stores of several words, of 8 bytes and of pairs of 16 bits. Those of the array
-// number `differs` are not equal in the last lane.
+// The same for stores of several words, of 8 bytes and of pairs of 16 bits. In array `differs` (1
+// to 3) the values of the last lane are not equal.
 extern "C" __global__ void agree_in_vectors(int4* vectors, double* doubles, ushort2* pairs,
                                             int differs) {
   const int lane = static_cast<int>(threadIdx.x);
@@ -203,8 +203,8 @@ extern "C" __global__ void agree_in_vectors(int4* vectors, double* doubles, usho
   pairs[lane] = {static_cast<unsigned short>(lane),
                  static_cast<unsigned short>(lane + (differs == 3 ? extra : 0))};
 }
-// Block b reads or writes the words that ranges[b] says: first, number, whether it writes, and how
-// far half warps are apart.
+// Block b reads or writes words of `data`. ranges[b]: first word, number of words, whether it
+// writes, distance in words between the two half warps.
 extern "C" __global__ void touch_ranges(int* data, const int4* ranges) {
   const int4 range = ranges[blockIdx.x];
   const int at = static_cast<int>(threadIdx.x);
@@ -217,8 +217,8 @@ extern "C" __global__ void touch_ranges(int* data, const int4* ranges) {
     asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "l"(to));
   if (value == INT_MIN) asm volatile("trap;");  // never; ptxas drops a load that nothing uses
 }
-// The lanes of block b read or write, twice, vectors of two words, those of odd blocks of four.
-// ranges[b]: the first vector, the number of lanes, whether they write, how far they are apart.
+// Each lane of block b reads or writes a vector twice: two words, in odd blocks four. ranges[b]:
+// first vector, number of lanes, whether they write, distance in vectors between lanes.
 extern "C" __global__ void touch_vectors(int* data, const int4* ranges) {
   const int4 range = ranges[blockIdx.x];
   const int words = blockIdx.x % 2 == 0 ? 2 : 4;
