@@ -18,7 +18,6 @@ inline constexpr auto divergent = &of_count<&InstructionCount::divergent>;
 inline constexpr auto global_requests = &of_count<&InstructionCount::global_requests>;
 inline constexpr auto global_sectors = &of_count<&InstructionCount::global_sectors>;
 inline constexpr auto global_bytes = &of_count<&InstructionCount::global_bytes>;
-inline constexpr auto local_requests = &of_count<&InstructionCount::local_requests>;
 inline constexpr auto local_sectors = &of_count<&InstructionCount::local_sectors>;
 inline constexpr auto bulk_bytes = &of_count<&InstructionCount::bulk_bytes>;
 inline constexpr auto bulk_reads = &of_count<&InstructionCount::bulk_reads>;
@@ -35,7 +34,7 @@ inline std::uint64_t lanes_once(const Instruction& i) {
 }
 
 // Measured: every 4 bytes per lane are a separate request.
-inline std::uint64_t local_store_requests(const Instruction& i) {
+inline std::uint64_t local_requests(const Instruction& i) {
   return i.count.local_requests * static_cast<std::uint64_t>(std::max(1, i.what.bytes / 4));
 }
 

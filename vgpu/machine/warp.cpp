@@ -171,7 +171,7 @@ void exit_lanes(Warp& warp) {
     frame = parent;
   }
   // Lanes that have exited are no longer waited for.
-  if (warp.machine_code) settle(warp);
+  if (warp.machine_code) settle(warp, true);
   for (u32 i = 0; i < warp.parked_count; ++i) {
     Group& group = warp.parked[i];
     const bool waits =
