@@ -45,7 +45,7 @@ struct Instruction {
 };
 
 // Reasons why counts are not exact, as a bit set.
-using Doubts = std::uint32_t;
+using Doubts = std::uint64_t;
 inline constexpr Doubts kNever = 0;
 // PTX: ptxas expands divisions, roots and the like into sequences that contain arithmetic of this
 // precision, and it may fuse products and sums without a rounding modifier.
@@ -58,7 +58,8 @@ inline constexpr Doubts kPolls = 1u << 3, kWaits = 1u << 6;
 inline constexpr Doubts kTornCopies = 1u << 4;  // observer::SiteCount::torn_copies
 // Machine code: the class of an instruction was not measured.
 inline constexpr Doubts kUnclassified = 1u << 5;
-// Machine code: a compare-and-swap loop failed and was repeated.
+// Machine code: a compare-and-swap loop failed and was repeated, or may be on hardware
+// (observer::Exchanges).
 inline constexpr Doubts kRetries = 1u << 7;
 // printf, malloc or free: the driver's code for them is not executed here.
 inline constexpr Doubts kCalledDriver = 1u << 8;
@@ -99,6 +100,14 @@ constexpr Doubts sunk(Operation operation) {
              ? kSunkSingle << (static_cast<int>(operation) - static_cast<int>(Operation::kFadd))
              : kSunkDouble << (static_cast<int>(operation) - static_cast<int>(Operation::kDadd));
 }
+// observer::Counters::scattered_atomics
+inline constexpr Doubts kScatteredAtomics = 1u << 29;
+// Machine code: the results of atomics decide addresses; those of polls are operands of arithmetic,
+// so that how often it executes may depend on them.
+inline constexpr Doubts kDecidedAddresses = Doubts{1} << 31, kPolledArithmetic = Doubts{1} << 32;
+// LaunchReport::raced, or the results of atomics decide branches: what the kernel does may depend
+// on the order of its warps.
+inline constexpr Doubts kRaced = 1u << 30;
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

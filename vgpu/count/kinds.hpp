@@ -33,6 +33,9 @@ inline constexpr std::string_view kClasses =
 inline constexpr std::string_view kCombined =
     "counted in PTX; the assembler may combine the lanes of an address first, and sends atomics "
     "whose result is not used as reductions";
+inline constexpr std::string_view kAtomicSectors =
+    "counted in PTX; or as if no sector counted twice; the hardware counts some twice of which "
+    "lanes far apart access several words";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
     "are not of whole sectors to whole sectors";
@@ -101,7 +104,7 @@ constexpr Metric of_loads(std::string_view name, std::string_view unit, std::str
       "diverged in a loop may load apart";
   return metric(kMem, name, unit, title, share, operations, {},
                 kPolls | kFragments | kLooseLoads | kLoadsApart | kOtherArchitecture | also,
-                kPolls | also, also == kNever ? kTime : kTorn);
+                kPolls | kDecidedAddresses | also, also == kNever ? kTime : kTorn);
 }
 
 // What bulk loads bring to multiprocessors: whole boxes, also what lies outside the tensor.
@@ -116,7 +119,7 @@ constexpr Metric of_boxes(std::string_view name, std::string_view title, Share s
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
                            Share share) {
   return metric(kMem, name, unit, title, share, {Operation::kStore}, {},
-                kFragments | kStoresApart | kOtherArchitecture, kNever,
+                kFragments | kStoresApart | kOtherArchitecture, kDecidedAddresses,
                 "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
                 "diverged in a loop may store apart");
 }
@@ -169,7 +172,8 @@ constexpr Metric of_warpgroups(Section section, std::string_view name, std::stri
 constexpr Metric arithmetic(Doubts from_ptx, std::string_view name, std::string_view title,
                             Operation operation) {
   return metric(kInst, name, "inst", title, lanes, {operation}, {},
-                from_ptx | sunk(operation) | kOtherArchitecture, kRetries, kFused);
+                from_ptx | sunk(operation) | kOtherArchitecture, kRetries | kPolledArithmetic,
+                kFused);
 }
 
 // What bulk stores write. Where a row begins does not matter with a tensor map.

@@ -99,6 +99,8 @@ struct LaunchReport {
   std::string output;                           // what the kernel printed (printf), in block order
   // printf calls whose text did not fit into LaunchConfig::print_bytes.
   std::uint64_t lost_prints = 0;
+  // The race check found something.
+  bool raced = false;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
   // The launch did nothing but change memory, and what it did follows from its code, its

@@ -39,12 +39,15 @@ inline std::uint64_t local_requests(const Instruction& i) {
 }
 
 // Measured: bytes of a generic access count for both global and shared memory, wherever the address
-// points. The instruction counts as neither a global nor a shared one.
+// points, also to local memory. The instruction counts as neither a global nor a shared one.
+inline std::uint64_t generic_data(const Instruction& i) {
+  return i.count.global_bytes + i.count.shared_bytes + i.count.local_bytes;
+}
 inline std::uint64_t global_data(const Instruction& i) {
-  return i.count.global_bytes + (i.what.space == Space::kGeneric ? i.count.shared_bytes : 0);
+  return i.what.space == Space::kGeneric ? generic_data(i) : i.count.global_bytes;
 }
 inline std::uint64_t shared_data(const Instruction& i) {
-  return i.count.shared_bytes + (i.what.space == Space::kGeneric ? i.count.global_bytes : 0);
+  return i.what.space == Space::kGeneric ? generic_data(i) : i.count.shared_bytes;
 }
 
 // Wavefronts beyond the minimum for the width of the accesses.

@@ -105,7 +105,8 @@ static Doubts accesses_apart(const ir::Program& program, const observer::Counter
 }
 
 Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
-  u32 traits = counters.waited ? ir::kPollsMemory : 0;
+  u32 traits = 0;
+  if (counters.waited) traits |= ir::kPollsMemory;
   std::uint64_t calls = 0, returns = 0;
   bool generic_polls = false, uneven = false, uneven_stores = false, either = false,
        grid_waits = false, of_registers = false;
@@ -130,7 +131,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   const auto any = [&](u32 trait) { return (traits & trait) != 0; };
   const bool torn =
       std::ranges::any_of(counters.sites, [](const auto& site) { return site.torn_copies != 0; });
-  const bool retried = program.machine_code && counters.retried;
+  const bool retried = program.machine_code && (counters.retried || counters.exchanges.contended());
   const bool apart =
       std::ranges::any_of(counters.sites, [](const auto& site) { return site.remote_apart != 0; });
   Doubts doubts = (torn ? kTornCopies : kNever) | (uneven ? kUnevenBoxes : kNever);
@@ -150,12 +151,16 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kPollsMemory) || retried) doubts |= kPolls;
   if (any(ir::kPollsMemory | ir::kWaits) || retried) doubts |= kWaits;
   if (retried) doubts |= kRetries;
+  if (any(ir::kDecidesBranches)) doubts |= kRaced;
+  if (any(ir::kDecidesAddresses)) doubts |= kDecidedAddresses;
+  if (any(ir::kDecidesArithmetic)) doubts |= kPolledArithmetic;
   if (generic_polls) doubts |= kGenericPolls;
   if (any(ir::kLooseLoad)) doubts |= kLooseLoads;
   if (any(ir::kMovesFragment)) doubts |= kFragments;
   if (any(ir::kNotMeasured)) doubts |= kUnclassified;
   if (!program.machine_code) doubts |= accesses_apart(program, counters) | moved(program, counters);
   if (counters.broke) doubts |= kBroke;
+  if (counters.scattered_atomics) doubts |= kScatteredAtomics;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;
   return doubts;

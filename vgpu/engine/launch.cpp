@@ -105,6 +105,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   if (run.error) std::rethrow_exception(run.error);
 
   LaunchReport report;
+  report.raced = races;
   if (config.count) count::report(program, run.counters, config, report);
   if (!before && checks.unwritten().any()) report.unwritten = checks.unwritten().first();
   report.output = run.output.text();

@@ -52,7 +52,7 @@ struct Class {
 };
 
 // Properties of an instruction that may make counts inexact.
-enum Trait : std::uint16_t {
+enum Trait : std::uint32_t {
   kPollsMemory = 1,  // may wait for another thread's write
   kWaits = 2,        // repeats an unknown number of times
   kNotMeasured = 4,  // its class was not measured on hardware
@@ -66,6 +66,11 @@ enum Trait : std::uint16_t {
   kExpands = 2048,    // into a sequence of arithmetic
   kLooseLoad = 8192,  // ptxas merges it with an earlier one, or drops elements that are not used
   kPipeNotMeasured = 16384,
+  // Machine code: the results of atomics decide branches or guards, or addresses; or those of
+  // strong loads are operands of floating-point arithmetic.
+  kDecidesBranches = 1 << 15,
+  kDecidesAddresses = 1 << 16,
+  kDecidesArithmetic = 1 << 17,
 };
 
 }  // namespace vgpu::ir

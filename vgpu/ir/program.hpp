@@ -115,7 +115,7 @@ struct Statement {
   u32 place = 0;          // PTX: line; machine code: offset
   std::string_view file;  // of the source; "" where unknown
   u32 line = 0;
-  u16 traits = 0;  // bits of Trait
+  u32 traits = 0;  // bits of Trait
 };
 
 // What an instruction was lowered from.

@@ -129,6 +129,7 @@ void Block::start(u64 linear_index) {
   index.y = static_cast<u32>(linear / grid.x % grid.y);
   index.z = static_cast<u32>(linear / grid.x / grid.y);
   output.clear();
+  exchanges.clear();
   idle_rounds = turns_ = 0;
   done = blocked = false;
   for (; pending_barriers != 0; pending_barriers &= pending_barriers - 1)

@@ -52,7 +52,20 @@ void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   again.repeated += lane_count(lanes & ~early);
 }
 
+// Counts WARPSYNC.ALL once more: all lanes execute it again after some have waited there. Lanes that
+// waited at a WARPSYNC with a mask do not.
+void count_warpsync_again(const Warp& warp, u32 pc, u32 lanes) {
+  static const u16 kWarpsync = *ir::find_operation("sass.warpsync");
+  if (warp.code[pc].op != kWarpsync || warp.code[pc].s[0] != kNone) return;
+  observer::Repetition& again = warp.block->counters.again[pc];
+  ++again.executions;
+  again.lanes += lane_count(lanes);
+  again.repeated += lane_count(lanes);
+}
+
 void release(Warp& warp, const Convergence& convergence, bool left = false) {
+  if (convergence.state == GroupState::kWarpBarrier)
+    count_warpsync_again(warp, convergence.pc, arrived(warp, convergence));
   if (convergence.state == GroupState::kReconverge) {
     u32 early = 0;
     for (u32 i = 0; i < warp.parked_count; ++i) {

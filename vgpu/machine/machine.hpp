@@ -206,6 +206,7 @@ struct Block : observer::Block {
   std::unique_ptr<observer::Watch> watch;
   std::vector<CopyQueue> copies;  // by warp; empty if the program has none
   std::vector<BulkGroups> bulk;   // likewise
+  observer::Exchanges exchanges;  // of shared memory, by compare-and-swap loops
   ClusterSums* sums = nullptr;    // where its float sums are kept; null: it adds at once
   std::unique_ptr<Mbarriers> mbarriers;
   std::unique_ptr<Warpgroups> warpgroups;  // null if the program has no wgmma

@@ -53,6 +53,8 @@ void Counters::add(const Counters& other) {
   }
   for (std::size_t i = 0; i < kRoles; ++i) roles[i] += other.roles[i];
   retried |= other.retried;
+  exchanges.add(other.exchanges);
+  scattered_atomics |= other.scattered_atomics;
   waited |= other.waited;
   called_driver |= other.called_driver;
   read_clock |= other.read_clock;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
+#include "observer/exchanges.hpp"
 
 namespace vgpu {
 
@@ -32,7 +33,7 @@ using ir::u64;
 struct SiteCount {
   std::uint64_t global_requests = 0, global_sectors = 0, global_bytes = 0;
   std::uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bytes = 0;
-  std::uint64_t local_requests = 0, local_sectors = 0;
+  std::uint64_t local_requests = 0, local_sectors = 0, local_bytes = 0;
   // Bulk copies: bytes of shared memory read or written (multicast: in every destination block),
   // destination blocks of loads, and loads with several destination blocks.
   std::uint64_t bulk_bytes = 0, bulk_deliveries = 0, bulk_multicasts = 0;
@@ -68,7 +69,7 @@ struct GuardCount {    // of a guarded instruction
 
 // Executions that the hardware performs in addition to those counted in RunCount, and their lanes.
 // repeated: lanes that execute the instruction a second time; they may be lanes counted here or in
-// RunCount. refused: lanes of a branch whose guard is true and whose condition is false; only the
+// RunCount. refused: lanes of a branch or EXIT whose guard is true and whose condition is false; only the
 // counters of classes count them as executing it.
 struct Repetition {
   u64 executions = 0, lanes = 0, repeated = 0, refused = 0;
@@ -77,6 +78,8 @@ struct Repetition {
 // What a warp did in its block, as bits: the index of Counters::roles.
 enum Role : std::uint8_t { kCopies = 1, kMultiplies = 2 };
 inline constexpr std::size_t kRoles = 4;
+
+inline constexpr u32 kLinesOfAtomic = 4;
 
 struct Counters {
   explicit Counters(const ir::Program& program, bool traced = false);
@@ -90,6 +93,7 @@ struct Counters {
   std::vector<AccessSample> samples;  // by site; empty unless traced
   std::array<u64, kRoles> roles{};    // warps by Role
   bool retried = false;               // the exchange of a compare-and-swap loop failed
+  Exchanges exchanges;                // of global memory by such loops
   bool waited = false;                // a thread polled memory for a value that was not there yet
   bool called_driver = false;         // vprintf, malloc or free
   bool read_clock = false;            // %clock or %globaltimer
@@ -97,6 +101,9 @@ struct Counters {
   // Machine code: lanes arrived early at a BSYNC (machine/converge.hpp) after a BREAK, or a
   // WARPSYNC.EXCLUSIVE parted lanes.
   bool broke = false;
+  // An atomic of lanes in more than kLinesOfAtomic cache lines, with several words of a sector: the
+  // hardware counts some such sectors twice. Which ones depends on their physical addresses.
+  bool scattered_atomics = false;
 };
 
 }  // namespace vgpu::observer

@@ -221,6 +221,9 @@ template <class Address>
   }
 }
 
+// Whether lanes in more than kLinesOfAtomic cache lines access several words of a sector.
+bool is_scattered(const u64* addresses, u32 mask, u32 words);
+
 [[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes) {
   observer::SiteCount& count = warp.site_counts[insn.site];
@@ -231,6 +234,10 @@ template <class Address>
   const AccessCost cost = warp.memos[insn.site].global(atomic_cost, addresses, mask, bytes);
   count.global_sectors += cost.units;
   count.global_bytes += u64{bytes} * cost.addresses;
+  bool& scattered = warp.block->counters.scattered_atomics;
+  if (!scattered && cost.addresses > observer::kLinesOfAtomic) {
+    scattered = is_scattered(addresses, mask, cost.addresses);
+  }
 }
 
 // Whether the race check takes the runs of words of such a scattered access from the memo. If some

@@ -33,6 +33,21 @@ template <class T, class F>
   return bits_as<T>(old);
 }
 
+// Notes the words that a compare-and-swap loop exchanges. Returns whether another warp of the block
+// has exchanged one of them in shared memory.
+bool note_exchanges(Warp& warp, u32 mask, u32 in_shared, u32 in_cluster, const u64* addresses,
+                    const u32* offsets) {
+  Block& block = *warp.block;
+  const u64 in_launch = block.linear * kLanes + warp.id;
+  for (const u32 i : SetBits(mask)) {
+    if ((in_shared >> i & 1) != 0)
+      block.exchanges.note(offsets[i], warp.id);
+    else if ((in_cluster >> i & 1) == 0)
+      block.counters.exchanges.note(addresses[i], in_launch);
+  }
+  return block.exchanges.contended() || in_cluster != 0;
+}
+
 // Adds to memory what ClusterSums::note() kept.
 template <class T, class F>
 void add_kept(u64 address, u64 value) {
@@ -163,6 +178,8 @@ void atomic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
     if ((insn.flags & kFlagHasResult) != 0) d[i] = old;
     lost |= (insn.flags & kFlagCompared) != 0 && __builtin_memcmp(&old, &b[i], sizeof(T)) != 0;
   }
+  if ((insn.flags & kFlagCompared) != 0)
+    lost |= note_exchanges(warp, mask, in_shared, in_cluster, addresses, offsets);
   warp.block->counters.retried |= lost;
   if (changed)
     ++warp.progress;

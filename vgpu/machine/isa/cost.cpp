@@ -14,6 +14,12 @@ AccessCost atomic_cost(const u64* addresses, u32 mask, u32) {
   return {sectors_in_turns(addresses, mask), size(firsts(addresses, mask, 0))};
 }
 
+bool is_scattered(const u64* addresses, u32 mask, u32 words) {
+  constexpr u32 kLineShift = 7;
+  return sectors(addresses, mask) < words &&
+         size(firsts(addresses, mask, kLineShift)) > observer::kLinesOfAtomic;
+}
+
 AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes) {
   return load_cost(offsets, mask, bytes);
 }

@@ -142,7 +142,9 @@ void access_local(Warp& warp, std::byte* window, const Insn& insn, u32 mask, con
   ++count.local_requests;
   if (in_row) {
     count.local_sectors += (total + 3) / 4 * 4;  // each word of all lanes fills four sectors
+    count.local_bytes += total;
   } else if (warp.counted) {
+    count.local_bytes += u64{total} * global_cost(offsets, mask, total).addresses;
     alignas(64) u64 words[kLanes];
     for (u32 word = 0; word < (total + 3) / 4; ++word) {
       for (u32 i = 0; i < kLanes; ++i) words[i] = ((offsets[i] / 4 + word) * kLanes + i) * 4;

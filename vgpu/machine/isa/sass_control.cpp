@@ -12,15 +12,18 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
+// Lanes whose guard is true and whose condition is not, so that they stay.
+void count_refused(Warp& warp, const Insn& insn, u32 lanes) {
+  if (lanes == 0) return;
+  warp.block->counters.again[static_cast<u32>(&insn - warp.code)].refused += lane_count(lanes);
+}
+
 // s[3]: a condition in addition to the guard. sub 1: all active lanes branch if one does. Where
 // lanes diverge, the side with fewer lanes runs first, as on an H200: that decides which lanes wait
 // for the others at a BSYNC, and so how often it is executed.
 void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   u32 taken = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
-  if (insn.sub != 1 && taken != mask) {
-    warp.block->counters.again[static_cast<u32>(&insn - warp.code)].refused +=
-        lane_count(mask & ~taken);
-  }
+  if (insn.sub != 1) count_refused(warp, insn, mask & ~taken);
   if (insn.sub == 1 && taken != 0) taken = warp.mask;
   if (taken == warp.mask) {
     warp.pc = insn.target;
@@ -79,6 +82,7 @@ void exit_thread(Warp& warp, std::byte*, const Insn&, u32) { exit_lanes(warp); }
 // Of the lanes in `mask`, those of the condition s[3] exit. All others stay together.
 void exit_thread_if(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   const u32 leave = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
+  count_refused(warp, insn, mask & ~leave);
   if (leave == 0) {
     ++warp.pc;
     return;

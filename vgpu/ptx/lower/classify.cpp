@@ -125,7 +125,7 @@ Class class_of(const Opcode& opcode, const ir::Insn& insn) {
   return what;
 }
 
-u16 traits_of(const Opcode& opcode) {
+u32 traits_of(const Opcode& opcode) {
   const std::string_view base = opcode.base(), type = opcode.parts.back();
   const bool atomic = base == "atom" || base == "red";
   u32 traits = 0;
@@ -139,7 +139,7 @@ u16 traits_of(const Opcode& opcode) {
   if (base == "mma" && type == "f32" && (opcode.has("e4m3") || opcode.has("e5m2")))
     traits |= kExpands;
   if (base == "wmma" && (opcode.has("load") || opcode.has("store"))) traits |= kMovesFragment;
-  if (type != "f32" && type != "f64") return static_cast<u16>(traits);
+  if (type != "f32" && type != "f64") return traits;
   if (base == "selp") traits |= kSelects;
   const u32 wide = type == "f64" ? 1 : 0;
   const bool rounded = opcode.has("rn") || opcode.has("rz") || opcode.has("rm") || opcode.has("rp");
@@ -149,7 +149,7 @@ u16 traits_of(const Opcode& opcode) {
   if ((atomic && !opcode.has("global")) ||
       is_any_of(base, {"abs", "div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"}))
     traits |= kExpands << wide;
-  return static_cast<u16>(traits);
+  return traits;
 }
 
 }  // namespace vgpu::ptx

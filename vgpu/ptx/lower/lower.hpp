@@ -49,7 +49,7 @@ Program lower(const ptx::Module& module, const Layout& layout, const Placement& 
 
 // Classes of PTX instructions for the counters.
 Class class_of(const Opcode& opcode, const Insn& insn);
-u16 traits_of(const Opcode& opcode);  // bits of ir::Trait
+u32 traits_of(const Opcode& opcode);  // bits of ir::Trait
 
 std::vector<std::string_view> instruction_names();  // all that are known, by their first parts
 

@@ -83,7 +83,8 @@ void FunctionLowering::instruction(const ptx::Instruction& instruction) {
   Statement& statement = program_.statements.emplace_back();
   statement.text = instruction.text;
   statement.place = static_cast<u32>(instruction.line);
-  statement.traits = static_cast<u16>(traits_of(opcode()) | (repeats_load() ? kLooseLoad : 0));
+  statement.traits = traits_of(opcode());
+  if (repeats_load()) statement.traits |= kLooseLoad;
   if (instruction.location != ptx::kNone) {
     const Location& location = module_.locations[instruction.location];
     statement.file = module_.file_name(location.file);

@@ -70,7 +70,7 @@ ir::Class class_of(const Instruction& i) {
   return what;
 }
 
-ir::u16 traits_of(const Instruction& i) {
+ir::u32 traits_of(const Instruction& i) {
   unsigned traits = 0;
   if ((i.op == Op::kLdg || i.op == Op::kLd) && i.strong) traits |= ir::kPollsMemory;
   if (i.op == Op::kSyncsTest || i.op == Op::kNanosleep ||
@@ -84,7 +84,7 @@ ir::u16 traits_of(const Instruction& i) {
     traits |= ir::kPipeNotMeasured;
   if (i.op == Op::kCall || i.op == Op::kCallAbsolute) traits |= ir::kCalls;
   if (i.op == Op::kRet) traits |= ir::kReturns;
-  return static_cast<ir::u16>(traits);
+  return traits;
 }
 
 }  // namespace vgpu::sass

@@ -62,6 +62,7 @@ void Lowering::run() {
   }
   mark_compared_loads(instructions_);
   mark_dead_words(instructions_);
+  const OrderTraits order(instructions_);
   const bool calls = std::ranges::any_of(
       instructions_, [](const Instruction& i) { return i.op == Op::kCallAbsolute; });
   if (calls)
@@ -76,7 +77,7 @@ void Lowering::run() {
   rows_ = scratch_ + 12;
   for (const Instruction& i : instructions_) {
     current_ = &i;
-    program_.statements.push_back({i.text, i.address, "", 0, traits_of(i)});
+    program_.statements.push_back({i.text, i.address, "", 0, traits_of(i) | order.of(i)});
     machine_code_.control.push_back(i.control);
     machine_code_.ways.push_back(ways_of(i));
     machine_code_.pc_at.push_back(static_cast<u32>(program_.code.size()));

@@ -195,7 +195,18 @@ class Lowering {
 // Classes of machine-code instructions for the counters.
 ir::Class class_of(Op op, bool uniform);  // without the bytes
 ir::Class class_of(const Instruction& instruction);
-ir::u16 traits_of(const Instruction& instruction);  // bits of ir::Trait
+ir::u32 traits_of(const Instruction& instruction);  // bits of ir::Trait
+
+// What the results of a kernel's atomics and strong loads decide. They depend on the order in which
+// hardware executes its warps.
+class OrderTraits {
+ public:
+  explicit OrderTraits(const std::vector<Instruction>& code);
+  ir::u32 of(const Instruction& instruction) const;  // bits of ir::Trait
+
+ private:
+  ir::u32 atomics_ = 0, polls_ = 0;
+};
 
 // Finds the words that vector loads of shared memory load and nothing reads. ptxas loads s[0] to
 // s[6] by two LDS.128 and ignores s[7], which may lie behind the block's memory, or be written by

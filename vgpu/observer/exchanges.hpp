@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that compare-and-swap loops exchange. Where several warps exchange one word, hardware
+// repeats the loop as time has it; here each warp succeeds at once.
+#pragma once
+#include <unordered_map>
+
+#include "ir/program.hpp"
+
+namespace vgpu::observer {
+
+class Exchanges {
+ public:
+  // `warp` identifies the warp within the launch (a word of global memory) or within the block.
+  void note(ir::u64 word, ir::u64 warp) {
+    if (contended_) return;
+    const auto [owner, is_new] = owners_.try_emplace(word, warp);
+    contended_ = owner->second != warp || owners_.size() > kMost;
+  }
+  void add(const Exchanges& other) {
+    contended_ |= other.contended_;
+    for (const auto& [word, warp] : other.owners_) note(word, warp);
+  }
+  void clear() { owners_.clear(); }  // contended() stays
+  bool contended() const { return contended_; }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 18;  // with more words, contention is assumed
+
+  std::unordered_map<ir::u64, ir::u64> owners_;  // by word
+  bool contended_ = false;
+};
+
+}  // namespace vgpu::observer
