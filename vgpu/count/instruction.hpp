@@ -105,6 +105,8 @@ inline constexpr Doubts kScatteredAtomics = 1u << 29;
 // Machine code: the results of atomics decide addresses; those of polls are operands of arithmetic,
 // so that how often it executes may depend on them.
 inline constexpr Doubts kDecidedAddresses = Doubts{1} << 31, kPolledArithmetic = Doubts{1} << 32;
+// observer::Counters::partial_loads
+inline constexpr Doubts kPartialLoads = Doubts{1} << 33;
 // LaunchReport::raced, or the results of atomics decide branches: what the kernel does may depend
 // on the order of its warps.
 inline constexpr Doubts kRaced = 1u << 30;

@@ -36,6 +36,9 @@ inline constexpr std::string_view kCombined =
 inline constexpr std::string_view kAtomicSectors =
     "counted in PTX; or as if no sector counted twice; the hardware counts some twice of which "
     "lanes far apart access several words";
+inline constexpr std::string_view kPartial =
+    "counted in PTX; or loads of 8 or 16 bytes by a part of a warp, where the rule of whole warps "
+    "need not hold";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
     "are not of whole sectors to whole sectors";

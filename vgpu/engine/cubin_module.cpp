@@ -214,6 +214,7 @@ class CubinModule final : public Module {
     // The addresses that malloc returns depend on the order of blocks.
     const bool device_runtime = ir::device_function(name).has_value();
     if (name == "malloc" || name == "free" || device_runtime) program.heap = program.ordered = true;
+    program.prints |= name == "vprintf" || name == "__assertfail";
     if (device_runtime && program.launchable.empty()) add_launchable(program);
   }
 

@@ -220,6 +220,7 @@ struct Program {
   bool copies = false;                   // contains asynchronous copies
   bool warpgroups = false;               // contains wgmma
   bool heap = false;                     // calls malloc or free
+  bool prints = false;                   // calls vprintf or __assertfail
   std::map<u64, Launchable> launchable;  // by the value of its function pointer
   // Machine code: places of functions, by the values of the pointers that variables hold.
   std::map<u64, u32> function_pointers;

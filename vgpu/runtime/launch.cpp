@@ -32,11 +32,12 @@ std::vector<std::byte> pack(const KernelAttributes& attributes, void** arguments
 }
 
 // Adds the metrics that follow from the launch configuration and, if there is machine code, from
-// ptxas's resources. The hardware allocates at least 16 registers per thread.
+// ptxas's resources. The hardware allocates at least 16 registers per thread, and 32 where the code
+// is linked with the driver's (measured for printf, assert, malloc and free).
 void add_launch_metrics(Runtime& runtime, const Function& function,
                         const KernelAttributes& attributes, const Request& request,
                         LaunchReport& report) {
-  constexpr std::uint32_t kFewestRegisters = 16;
+  constexpr std::uint32_t kFewestRegisters = 16, kFewestWithDriver = 32;
   const std::size_t reserved = runtime.device().reserved_shared_per_block;
   const auto resources = function.binary->resources(runtime.device(), function.name);
   // If there is machine code, use ptxas's size, which is rounded up. From sm_90 on the section
@@ -49,9 +50,11 @@ void add_launch_metrics(Runtime& runtime, const Function& function,
   report.exact["launch__shared_mem_per_block_dynamic"] = request.dynamic_shared;
   report.exact["launch__shared_mem_per_block_driver"] = reserved;
   if (!resources) return;
-  const std::uint32_t registers = std::max(kFewestRegisters, resources->registers);
-  // A kernel that calls driver code is linked with that code, which may need more registers.
-  auto& by_registers = report.called_driver ? report.estimates : report.exact;
+  const std::uint32_t registers = std::max(
+      report.linked_with_driver ? kFewestWithDriver : kFewestRegisters, resources->registers);
+  // The device runtime's code may need more registers.
+  const bool more = report.called_driver && !report.launches.empty();
+  auto& by_registers = more ? report.estimates : report.exact;
   by_registers["launch__registers_per_thread"] = registers;
   const Occupancy o =
       occupancy(runtime.device(), {registers, static_cast<int>(extent(request.block).count()),
