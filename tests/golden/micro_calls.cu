@@ -2,6 +2,8 @@
 // Small kernels that call functions that are not inlined.
 #include "micro.cuh"
 
+#undef NDEBUG
+#include <cassert>
 #include <cstdio>
 
 namespace micro {
@@ -65,6 +67,30 @@ __global__ void prints(int* x) {
   x[1024 + t] = t;
 }
 
+// Lanes wait for others at a WARPSYNC.ALL.
+__global__ void asserts_in_branch(int* x) {
+  const int t = thread_number();
+  if (t % 32 < 20) {
+    x[1024 + t] = x[t];
+    assert(x[1024 + t] >= 0);
+    x[1536 + t] = x[t + 1];
+  }
+  __syncthreads();
+  x[2048 + t] = x[t] + 1;
+}
+
+__global__ void asserts_in_loop(int* x) {
+  const int t = thread_number();
+  for (int i = 0; i < 7; ++i) {
+    if (t % 32 == i) {
+      x[1024 + t] = x[t + i];
+      assert(x[1024 + t] >= 0);
+    }
+    __syncthreads();
+    x[2048 + t] += x[i];
+  }
+}
+
 std::span<const Launch> call_launches() {
   static constexpr Launch kLaunches[] = {
       {"micro.recursion", [](int* x) { start(recursion, x); }},
@@ -72,6 +98,8 @@ std::span<const Launch> call_launches() {
       {"micro.returns_apart", [](int* x) { start(returns_apart, x); }},
       {"micro.indirect_calls", [](int* x) { start(indirect_calls, x); }},
       {"micro.prints", [](int* x) { start(prints, x); }},
+      {"micro.asserts_in_branch", [](int* x) { start(asserts_in_branch, x); }},
+      {"micro.asserts_in_loop", [](int* x) { start(asserts_in_loop, x); }},
   };
   return kLaunches;
 }

@@ -353,6 +353,64 @@ __global__ void queens(int* x) {
   x[1024 + t] = solutions;
 }
 
+// The lanes for which others wait at a BSYNC exit, at once or one after the other.
+__global__ void exits_at_once(int* x) {
+  const int t = thread_number(), v = x[t];
+  if (v % 3 == 0) {
+    x[1024 + t] = v;
+  } else {
+    if (v % 3 == 1) return;
+    x[1536 + t] = v + x[t + 1];
+    if (v >= 0) return;
+  }
+  x[2048 + t] = x[t] * v;
+  if (v % 5 == 0) x[2560 + t] = 7;
+  x[3072 + t] = v;
+}
+
+__global__ void exits_from_loop(int* x) {
+  const int t = thread_number(), v = x[t];
+  int sum = 0;
+  if (v % 2 == 0) {
+    sum = x[t + 5];
+  } else {
+    for (int i = 0;; ++i) {
+      sum += x[(t + i) & 31];
+      if (i > v % 5) return;
+      x[1024 + t * 8 + i] = sum;
+    }
+  }
+  x[8192 + t] = sum;
+  if (v % 3 == 0) x[8704 + t] = sum + 1;
+}
+
+__global__ void nested_exits(int* x) {
+  const int t = thread_number(), v = x[t];
+  if (v % 2 == 0) {
+    if (v % 4 == 0) {
+      x[1024 + t] = v;
+    } else {
+      x[1536 + t] = v;
+      if (v >= 0) return;
+    }
+    x[2048 + t] = v * 3;
+  } else {
+    x[2560 + t] = x[t + 2];
+    if (v % 3 == 0) return;
+    x[3072 + t] = 1;
+    if (v >= 0) return;
+  }
+  x[3584 + t] = v;
+}
+
+// EXIT with a guard and a condition.
+__global__ void exits_by_two(int* x) {
+  const int t = thread_number(), v = x[t];
+  if (v % 23 < 4 || v % 23 > 20) x[1024 + t] = v + x[t + 1];
+  if (v % 23 >= 6 && v % 23 < 12) return;
+  x[1536 + t] = v;
+}
+
 std::span<const Launch> divergent_launches() {
   static constexpr Launch kLaunches[] = {
       {"micro.mandelbrot", [](int* x) { start(mandelbrot, x); }},
@@ -373,6 +431,10 @@ std::span<const Launch> divergent_launches() {
       {"micro.barriers_in_loop", [](int* x) { start(barriers_in_loop, x); }},
       {"micro.insertion", [](int* x) { start(insertion, x); }},
       {"micro.queens", [](int* x) { start(queens, x); }},
+      {"micro.exits_at_once", [](int* x) { start(exits_at_once, x); }},
+      {"micro.exits_from_loop", [](int* x) { start(exits_from_loop, x); }},
+      {"micro.nested_exits", [](int* x) { start(nested_exits, x); }},
+      {"micro.exits_by_two", [](int* x) { start(exits_by_two, x); }},
   };
   return kLaunches;
 }

@@ -35,6 +35,28 @@ __global__ void local_array(int* x) {
   x[1024 + t] = a[t & 15];
 }
 
+template <class T>
+__global__ void local_vectors(int* x) {
+  const int t = thread_number();
+  T a[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) a[i] = reinterpret_cast<const T*>(x)[i];
+  for (int i = 0; i < 5; ++i) a[(x[i] + t) & 7] = a[(x[i + 1] + t / 2) & 7];
+  reinterpret_cast<T*>(x)[512 + t] = a[t & 7];
+}
+
+// Generic addresses that point to local memory.
+__global__ void generic_local(int* x) {
+  const int t = thread_number();
+  int a[8];
+  for (int i = 0; i < 8; ++i) a[i] = x[t + i];
+  int* const p = x[0] == 12345 ? x : a;
+  int sum = 0;
+  for (int i = 0; i < 5; ++i) sum += p[(x[i] + i + t % 3) & 7];
+  p[x[1] & 7] = 3;
+  x[1024 + t] = sum + a[x[2] & 7];
+}
+
 __global__ void atomics(int* x) {
   __shared__ int s[8];
   const int t = thread_number();
@@ -150,6 +172,9 @@ std::span<const Launch> memory_launches() {
       {"micro.broadcast_64", [](int* x) { start(shared_broadcast<int2>, x); }},
       {"micro.broadcast_128", [](int* x) { start(shared_broadcast<int4>, x); }},
       {"micro.local_array", [](int* x) { start(local_array, x); }},
+      {"micro.local_64", [](int* x) { start(local_vectors<int2>, x); }},
+      {"micro.local_128", [](int* x) { start(local_vectors<int4>, x); }},
+      {"micro.generic_local", [](int* x) { start(generic_local, x); }},
       {"micro.atomics", [](int* x) { start(atomics, x); }},
       {"micro.guarded_loads", [](int* x) { start(guarded_loads, x); }},
       {"micro.vector_loads", [](int* x) { start(vector_loads, x); }},

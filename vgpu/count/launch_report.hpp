@@ -103,7 +103,7 @@ struct LaunchReport {
   bool raced = false;
   // The kernel called printf, malloc or free, which on hardware are the driver's code.
   bool called_driver = false;
-  // The machine code is linked with the driver's code for printf, assert, malloc or free.
+  // The kernel is linked with the driver's code for printf, assert, malloc or free.
   bool linked_with_driver = false;
   // The launch did nothing but change memory, and what it did follows from its code, its
   // configuration and the memory that it touched. Only known where that is noted.

@@ -113,7 +113,7 @@ LaunchReport launch(const Kernel& kernel, const LaunchConfig& config,
   report.end_clock = run.end_clock;
   report.launches = device_runtime.finish(config.heap);
   report.called_driver = run.counters.called_driver;
-  report.linked_with_driver = program.machine_code && (program.prints || program.heap);
+  report.linked_with_driver = program.prints || program.heap;
   // What is recorded of a launch does not include bytes in doubt (Memory::doubt).
   const bool may_doubt =
       config.check_init_shared &&

@@ -78,6 +78,7 @@ void FunctionLowering::call() {
         call_device_runtime(what, static_cast<u32>(*function_of_runtime));
       else
         refuse(fmt::format("function {} has no body here", name));
+      program_.prints |= what.kind == Call::Kind::kPrint || what.kind == Call::Kind::kAssert;
       // The addresses that malloc returns depend on the order of blocks.
       if (what.kind == Call::Kind::kAllocate || what.kind == Call::Kind::kFree ||
           what.kind == Call::Kind::kDevice)
