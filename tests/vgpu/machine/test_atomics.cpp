@@ -84,6 +84,42 @@ TEST_P(Atomics, FloatsInSharedMemory) {
     EXPECT_EQ(out[b], std::accumulate(&in[b * 64], &in[b * 64] + 64, 0.0F));
 }
 
+// Hardware executes the warps in another order.
+TEST_P(Atomics, WhatMayDependOnTheOrderOfWarpsIsAnEstimate) {
+  if (!from_machine_code() || architecture() != 90) GTEST_SKIP() << "of machine code for sm_90";
+  const auto expect = [](const vgpu::LaunchReport& report, bool instructions, bool sectors) {
+    EXPECT_EQ(report.exact.count("smsp__inst_executed.sum"), instructions ? 1u : 0u);
+    EXPECT_EQ(report.exact.count("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+              sectors ? 1u : 0u);
+  };
+  config.count = true;
+  int* const in = array<int>(960);
+  float* const floats = array<float>(64);
+  float* const sums = array<float>(64);
+  {
+    SCOPED_TRACE("old values are stored");
+    expect(launch("old_values", {8}, {64}, array<unsigned>(1), array<unsigned>(512)), true, true);
+  }
+  {
+    SCOPED_TRACE("old values are indices");
+    expect(launch("compacted", {1}, {64}, array<unsigned>(1), array<int>(64), in), true, false);
+  }
+  {
+    SCOPED_TRACE("an old value decides a branch");
+    int* const total = array<int>(1);
+    expect(launch("last_block", {10}, {96}, in, array<int>(10), array<unsigned>(1), total), false,
+           false);
+  }
+  {
+    SCOPED_TRACE("each thread exchanges a word of its own");
+    expect(launch("shared_floats", {1}, {64}, sums, floats, 64), true, true);
+  }
+  {
+    SCOPED_TRACE("two warps exchange each word");
+    expect(launch("shared_floats", {1}, {64}, sums, floats, 32), false, true);
+  }
+}
+
 TEST_P(Atomics, Halves) {
   std::uint16_t* const pair = array<std::uint16_t>(2);
   std::uint16_t* const one = array<std::uint16_t>(1);

@@ -221,8 +221,8 @@ TEST(Converge, ABreakWithACondition) {
   expect_run(counters, together, 1, 32 - std::popcount(kBoth));
 }
 
-// The missing lanes exit instead: nothing is executed again.
-TEST(Converge, ABsyncIsNotExecutedAgainAfterAnExit) {
+// The same after an EXIT.
+TEST(Converge, ABsyncIsExecutedAgainAfterAnExit) {
   Code code{0x0000000f};
   code.add("sass.bssy");
   const u32 branch = code.add("sass.bra", 0);
@@ -231,8 +231,22 @@ TEST(Converge, ABsyncIsNotExecutedAgainAfterAnExit) {
   code[branch].target = join;
   const auto counters = code.run();
   expect_run(counters, join, 1, 4);
-  expect_again(counters, join, 0, 0, 0);
+  expect_again(counters, join, 1, 4, 4);
   expect_run(counters, end, 1, 4);
+}
+
+// WARPSYNC.ALL is executed again by all lanes where some have waited there.
+TEST(Converge, AWarpsyncOfAllIsExecutedAgain) {
+  Code code{0x0000000f};
+  const u32 branch = code.add("sass.bra", 0), apart = code.add("nop");
+  const u32 join = code.add("sass.warpsync"), end = code.add("sass.exit");
+  code[branch].target = join;
+  code[join].s[0] = vgpu::ir::kNone;
+  const auto counters = code.run();
+  expect_run(counters, apart, 1, 28);
+  expect_run(counters, join, 2, 32);
+  expect_again(counters, join, 1, 32, 32);
+  expect_run(counters, end, 1, 32);
 }
 
 // @P0 EXIT P1: lanes of both predicates exit. All others stay together, those of P0 too, because

@@ -108,12 +108,20 @@ bool FunctionLowering::repeats_load() {
                      !op.has("relaxed") && !op.has("acquire") && current_->guard == ptx::kNone;
   bool repeats = false;
   if (plain && operand_count() == 2 && operand(1).kind == Kind::kAddress &&
-      !operand(1).elements.empty() && operand(1).elements[0].kind == Kind::kRegister)
-    repeats = !loads_.emplace(op.id, operand(1).elements[0].reg, operand(1).offset).second;
+      !operand(1).elements.empty() && operand(1).elements[0].kind == Kind::kRegister) {
+    const Access what = access();
+    const i64 begin = operand(1).offset;
+    const Loaded load{operand(1).elements[0].reg, begin,
+                      begin + i64{ptx::size_of(what.type)} * what.vector};
+    repeats = std::ranges::any_of(loads_, [&](const Loaded& other) {
+      return other.reg == load.reg && other.begin < load.end && load.begin < other.end;
+    });
+    loads_.push_back(load);
+  }
   if (current_->operands.empty() || base == "st") return repeats;
   const auto forget = [this](const Operand& o) {
     if (o.kind == Kind::kRegister)
-      std::erase_if(loads_, [&](const auto& load) { return std::get<1>(load) == o.reg; });
+      std::erase_if(loads_, [&](const Loaded& load) { return load.reg == o.reg; });
   };
   forget(operand(0));
   for (const Operand& o : operand(0).elements) forget(o);

@@ -268,9 +268,12 @@ class FunctionLowering {
   std::vector<u32> tables_;   // of brx.idx in this function
   std::vector<u32> calls_;    // of this function; finish() fixes up their places too
   std::vector<u32> results_;  // pc of atomics whose old value goes to a register
-  // Loads of global memory that a later one may repeat: opcode, register, offset.
-  std::set<std::tuple<u32, u32, i64>> loads_;
-  u32 carry_ = kNone;  // register of the carry flag
+  struct Loaded {             // bytes of global memory, from the address in a register
+    u32 reg = 0;
+    i64 begin = 0, end = 0;
+  };
+  std::vector<Loaded> loads_;  // of which a later load may repeat some
+  u32 carry_ = kNone;          // register of the carry flag
 };
 
 }  // namespace vgpu::ptx

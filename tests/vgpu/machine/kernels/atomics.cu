@@ -64,6 +64,20 @@ extern "C" __global__ void shared_float(float* out, const float* in) {
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
+extern "C" __global__ void shared_floats(float* out, const float* in, int words) {
+  __shared__ float sums[64];
+  sums[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&sums[static_cast<int>(threadIdx.x) % words], in[threadIdx.x]);
+  __syncthreads();
+  out[threadIdx.x] = sums[threadIdx.x];
+}
+
+extern "C" __global__ void compacted(unsigned* next, int* out, const int* in) {
+  const int value = in[threadIdx.x];
+  out[atomicAdd(next, 1)] = value;
+}
+
 extern "C" __global__ void half_sum(__half2* sum, __half* one) {
   atomicAdd(sum, __halves2half2(__float2half(0.5F), __float2half(1.0F)));
   atomicAdd(one, __float2half(0.25F));
