@@ -46,49 +46,6 @@ TEST(Elementary, Exp2) {
                          [](double x) { return std::exp2(x); }, 0x1p-20F, 0x1p7F);
 }
 
-TEST(Elementary, Log2) {
-  expect_library_results([](double x) { return estimate_log2(x); },
-                         [](double x) { return std::log2(x); }, 0x1p-100F, 0x1p100F);
-}
-
-TEST(Elementary, SineOfTurns) {
-  expect_library_results([](double x) { return estimate_sin(angle_of<false>(x)); },
-                         [](double x) { return std::sin(angle_of<false>(x)); }, 0x1p-20F, 0x1p8F);
-}
-
-TEST(Elementary, CosineOfTurns) {
-  expect_library_results([](double x) { return estimate_sin(angle_of<true>(x)); },
-                         [](double x) { return std::sin(angle_of<true>(x)); }, 0x1p-20F, 0x1p8F);
-}
-
-// The same in integers.
-double angle_in_units(double turns, bool cosine) {
-  if (!std::isfinite(turns)) return NAN;
-  constexpr i64 kQuarter = 1 << 23;
-  const i64 units = std::fabs(turns) < 0x1p27 ? static_cast<i64>(std::fabs(turns) * 0x1p25) : 0;
-  const i64 quarter = units / kQuarter % 4, rest = units % kQuarter;
-  const bool folds = (quarter % 2 == 1) != cosine;
-  const double angle = static_cast<double>(folds ? kQuarter - 1 - rest : rest) * (kTurn / 0x1p25);
-  const bool negative =
-      cosine ? quarter == 1 || quarter == 2 : (quarter >= 2) != std::signbit(turns);
-  return negative ? -angle : angle;
-}
-
-TEST(Elementary, AnglesOfTurns) {
-  const auto expect = [](double x) {
-    const double sine = angle_of<false>(x), cosine = angle_of<true>(x);
-    ASSERT_EQ(std::isnan(sine), !std::isfinite(x)) << x;
-    if (!std::isfinite(x)) return;
-    ASSERT_EQ(bits_as<u64>(sine), bits_as<u64>(angle_in_units(x, false))) << x;
-    ASSERT_EQ(bits_as<u64>(cosine), bits_as<u64>(angle_in_units(x, true))) << x;
-  };
-  for (u64 bits = 0; bits < u64{1} << 32; bits += 3989)
-    expect(double{bits_as<float>(static_cast<u32>(bits))});
-  for (int quarters = -9; quarters <= 9; ++quarters) {
-    for (int unit = -3; unit <= 3; ++unit) expect(quarters * 0.25 + unit * 0x1p-26);
-  }
-}
-
 TEST(Elementary, Tanh) {
   expect_library_results([](double x) { return estimate_tanh(x); },
                          [](double x) { return std::tanh(x); }, 0x1p-100F, 0x1p100F);

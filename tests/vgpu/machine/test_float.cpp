@@ -241,10 +241,6 @@ std::vector<Case> exact_cases() {
   classes<double>(cases);
   comparisons<float>(cases);
   comparisons<double>(cases);
-  // The engine's approximate functions are correctly rounded, which is within PTX's bounds.
-  add(cases, "div.approx.f32", "fff", [](float a, float b) { return a / b; });
-  add(cases, "div.full.f32", "fff", [](float a, float b) { return a / b; });
-  add(cases, "rcp.approx.ftz.f32", "ff", [](float a) { return flushed(1 / flushed(a)); });
   // From and for the upper 32 bits.
   for (const bool root : {false, true}) {
     add(cases, root ? "rsqrt.approx.ftz.f64" : "rcp.approx.ftz.f64", "gg", [root](u64 a) -> u64 {
@@ -257,7 +253,6 @@ std::vector<Case> exact_cases() {
       return std::isnan(r) ? 0x7fffffff00000000 : upper(bits_of(r));
     });
   }
-  add(cases, "sqrt.approx.f32", "ff", [](float a) { return std::sqrt(a); });
   return cases;
 }
 
@@ -272,6 +267,8 @@ struct Approximate {
 };
 long double inverse_root(long double x) { return 1 / std::sqrt(x); }
 const Approximate kApproximate[] = {
+    {"rcp.approx.f32", [](long double x) { return 1 / x; }, 0x1p-23L, 0, 1e-37F, 1e37F},
+    {"sqrt.approx.f32", [](long double x) { return std::sqrt(x); }, 0x1p-23L, 0, 1e-42F, 1e38F},
     {"rsqrt.approx.f32", inverse_root, 0x1p-22L, 0, 1e-30F, 1e30F},
     {"sin.approx.f32", [](long double x) { return std::sin(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
     {"cos.approx.f32", [](long double x) { return std::cos(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
@@ -329,6 +326,12 @@ INSTANTIATE_TEST_SUITE_P(Float, ApproximateFunctionAtTheEdge,
                                          Special{"cos.approx.f32", kMinusInfinity, kNan},
                                          Special{"sqrt.approx.ftz.f32", 0x80000001, 0x80000000},
                                          Special{"rcp.approx.f32", 0x80000000, kMinusInfinity},
+                                         Special{"rcp.approx.f32", 0xff000000, 0x80400000},
+                                         Special{"rcp.approx.ftz.f32", 0xff000000, 0x80000000},
+                                         Special{"ex2.approx.f32", 0xc3020000, 0x00080000},
+                                         Special{"ex2.approx.ftz.f32", 0xc3020000, 0},
+                                         Special{"lg2.approx.f32", 1, 0xc3150000},
+                                         Special{"rsqrt.approx.f32", 2, 0x64800000},
                                          Special{"tanh.approx.f32", kInfinity, 0x3f800000}));
 
 class FloatInstruction : public testing::TestWithParam<Case> {};

@@ -98,6 +98,11 @@ __device__ u64 bits(unsigned short v) { return v; }
      r)                                                                                            \
   X3(vshr_s32_s32_u32_sat_clamp_add, "vshr.s32.s32.u32.sat.clamp.add %0, %1, %2.b0, %3;", r, r, r, \
      r)                                                                                            \
+  X1(ex2_approx_ftz_f32, "ex2.approx.ftz.f32 %0, %1;", f, f)                                       \
+  X1(lg2_approx_ftz_f32, "lg2.approx.ftz.f32 %0, %1;", f, f)                                       \
+  X1(rcp_approx_ftz_f32, "rcp.approx.ftz.f32 %0, %1;", f, f)                                       \
+  X1(rsqrt_approx_ftz_f32, "rsqrt.approx.ftz.f32 %0, %1;", f, f)                                   \
+  X1(sqrt_approx_ftz_f32, "sqrt.approx.ftz.f32 %0, %1;", f, f)                                     \
   X1(sin_approx_ftz_f32, "sin.approx.ftz.f32 %0, %1;", f, f)                                       \
   X1(cos_approx_ftz_f32, "cos.approx.ftz.f32 %0, %1;", f, f)                                       \
   X1(sin_approx_f32, "sin.approx.f32 %0, %1;", f, f)                                               \

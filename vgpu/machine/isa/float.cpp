@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision. Operations that PTX defines by IEEE 754 are exact. The approximate
-// functions (div.approx, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh with .approx) are computed by
-// the host library in double precision and rounded: at least as accurate as the hardware, but not
-// bitwise equal. sin and cos are those of the angle that the hardware reduces their argument to.
-#include "machine/isa/elementary.hpp"
-
+// Single and double precision. Operations that PTX defines by IEEE 754 are exact. Of the functions
+// with .approx, tanh and those of doubles are computed by the host in double precision and rounded:
+// at least as accurate as the hardware, but not bitwise equal.
 #include <cmath>
+
+#include "machine/isa/mufu.hpp"
 
 namespace vgpu::machine::VGPU_ISA {
 namespace {
@@ -117,18 +116,14 @@ void define_f32(OperationSink& sink) {
   define_arithmetic<float, kRz, true, true>(sink, ".rz.ftz.sat.f32");
   define_arithmetic<float, kRm, true, true>(sink, ".rm.ftz.sat.f32");
   define_arithmetic<float, kRp, true, true>(sink, ".rp.ftz.sat.f32");
-  for (const char* s : {".rn.f32", ".approx.f32"}) define_quotients<float, kRn, false>(sink, s);
-  for (const char* s : {".rn.ftz.f32", ".approx.ftz.f32"})
-    define_quotients<float, kRn, true>(sink, s);
+  define_quotients<float, kRn, false>(sink, ".rn.f32");
+  define_quotients<float, kRn, true>(sink, ".rn.ftz.f32");
   define_quotients<float, kRz, false>(sink, ".rz.f32");
   define_quotients<float, kRm, false>(sink, ".rm.f32");
   define_quotients<float, kRp, false>(sink, ".rp.f32");
   define_quotients<float, kRz, true>(sink, ".rz.ftz.f32");
   define_quotients<float, kRm, true>(sink, ".rm.ftz.f32");
   define_quotients<float, kRp, true>(sink, ".rp.ftz.f32");
-  op(sink, "div.full.f32", [](float a, float b) { return canonical(a / b); });
-  op(sink, "div.full.ftz.f32",
-     [](float a, float b) { return out<true, false>(flush(a) / flush(b)); });
 }
 
 // The upper 32 bits of a number, the others 0; of a subnormal number a zero. NaN is canonical, as
@@ -157,30 +152,61 @@ void define_f64(OperationSink& sink) {
 }
 
 // As the compiler's instructions compute them: the product with 1 / (2 pi) is rounded towards zero.
-double turns_of(float radians) {
+float turns_of(float radians) {
   constexpr float kTurns = 0x1.45f306p-3F;
   const double product = double{radians} * double{kTurns};
   const float nearest = static_cast<float>(product);
   const bool beyond = __builtin_fabs(double{nearest}) > __builtin_fabs(product);
-  return double{bits_as<float>(bits_as<u32>(nearest) - (beyond ? 1 : 0))};
+  return bits_as<float>(bits_as<u32>(nearest) - (beyond ? 1 : 0));
 }
-float sine_of(double angle) { return canonical(static_cast<float>(std::sin(angle))); }
+
+// Machine code's functions flush subnormal numbers. Without .ftz the compiler scales operands for
+// which this matters.
+template <bool kFlush>
+[[gnu::always_inline]] inline bool is_scaled(float a) {
+  return !kFlush && __builtin_fabsf(a) < 0x1p-126F;
+}
+template <bool kFlush>
+[[gnu::always_inline]] inline float scaled(float a) {
+  return is_scaled<kFlush>(a) ? a * 0x1p24F : a;
+}
+
+template <bool kFlush>
+[[gnu::always_inline]] inline float reciprocal(float a) {
+  const bool large = !kFlush && __builtin_fabsf(a) > 0x1p126F;
+  const float scale = large ? 0x1p-2F : is_scaled<kFlush>(a) ? 0x1p24F : 1;
+  return canonical(mufu_rcp(a * scale) * scale);
+}
+
+// `kFull`: the compiler scales large divisors, too, whose reciprocals would be flushed.
+template <bool kFlush, bool kFull>
+[[gnu::always_inline]] inline float quotient(float a, float b) {
+  const bool large = kFull && __builtin_fabsf(b) > 0x1p126F;
+  const float scale = large ? 0x1p-2F : is_scaled<kFlush>(b) ? 0x1p24F : 1;
+  return out<kFlush, false>(in<kFlush>(in<kFlush>(a) * scale) * mufu_rcp(b * scale));
+}
 
 template <bool kFlush>
 void define_approximate(OperationSink& sink, const char* suffix) {
+  op(sink, "div.approx", suffix, [](float a, float b) { return quotient<kFlush, false>(a, b); });
+  op(sink, "div.full", suffix, [](float a, float b) { return quotient<kFlush, true>(a, b); });
+  op(sink, "rcp.approx", suffix, [](float a) { return reciprocal<kFlush>(a); });
+  op(sink, "sqrt.approx", suffix, [](float a) {
+    return canonical(mufu_sqrt(scaled<kFlush>(a)) * (is_scaled<kFlush>(a) ? 0x1p-12F : 1));
+  });
   op(sink, "rsqrt.approx", suffix, [](float a) {
-    return out<kFlush, false>(static_cast<float>(1.0 / root(static_cast<double>(in<kFlush>(a)))));
+    return canonical(mufu_rsqrt(scaled<kFlush>(a)) * (is_scaled<kFlush>(a) ? 0x1p12F : 1));
   });
-  op_each(sink, "sin.approx", suffix,
-          [](float a) { return sine_of(angle_of<false>(turns_of(in<kFlush>(a)))); });
-  op_each(sink, "cos.approx", suffix,
-          [](float a) { return sine_of(angle_of<true>(turns_of(in<kFlush>(a)))); });
-  op_each(sink, "lg2.approx", suffix, [](float a) {
-    return out<kFlush, false>(static_cast<float>(std::log2(static_cast<double>(in<kFlush>(a)))));
+  op(sink, "lg2.approx", suffix, [](float a) {
+    return canonical(mufu_log2(scaled<kFlush>(a)) - (is_scaled<kFlush>(a) ? 24.0F : 0));
   });
-  op_each(sink, "ex2.approx", suffix, [](float a) {
-    return out<kFlush, false>(static_cast<float>(std::exp2(static_cast<double>(in<kFlush>(a)))));
+  op(sink, "ex2.approx", suffix, [](float a) {
+    const bool halved = !kFlush && a < -126;
+    const float power = mufu_exp2(halved ? a * 0.5F : a);
+    return canonical(halved ? power * power : power);
   });
+  op(sink, "sin.approx", suffix, [](float a) { return mufu_sine<false>(turns_of(in<kFlush>(a))); });
+  op(sink, "cos.approx", suffix, [](float a) { return mufu_sine<true>(turns_of(in<kFlush>(a))); });
 }
 
 // Minimum or maximum. If one operand is NaN the result is the other; -0 is less than +0.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code: floating point. MUFU's functions are computed by the host library in double
-// precision and rounded; the hardware's results may differ in the last place.
+// Machine code: floating point. MUFU.TANH and MUFU of doubles are computed by the host in double
+// precision and rounded; the hardware's results may differ.
 #include <cmath>
 
 #include "machine/isa/elementary.hpp"
+#include "machine/isa/mufu.hpp"
 #include "machine/isa/pair_order.hpp"
 #include "machine/isa/sass.hpp"
 
@@ -332,67 +333,36 @@ void check_division(Warp&, std::byte* window, const Insn& insn, u32 mask) {
 
 enum Function { kCos, kSin, kExp2, kLog2, kRcp, kRsqrt, kRcp64, kRsqrt64, kSqrt, kTanh };
 
-u32 evaluate(unsigned function, u32 bits) {
-  const double x = flush(bits_as<float>(bits));
-  double result = 0;
-  switch (function) {
-    case kCos:
-      result = std::sin(angle_of<true>(x));  // of turns, not radians
-      break;
-    case kSin: result = std::sin(angle_of<false>(x)); break;
-    case kExp2: result = std::exp2(x); break;
-    case kLog2: result = std::log2(x); break;
-    default: result = std::tanh(x);
-  }
-  return bits_as<u32>(canonical(flush(static_cast<float>(result))));
-}
-
-// The lanes of `mask`, by `estimate` where it is certain, else one by one.
-template <class F>
-[[gnu::always_inline]] inline void write_function(std::byte* window, const Insn& insn, u32 mask,
-                                                  F estimate) {
+// By an estimate where it is certain, else by the host library.
+void write_tanh(std::byte* window, const Insn& insn, u32 mask) {
   const Single sa(modifiers(insn), kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
+  const auto operand = [&](u32 i) VGPU_INLINE { return double{flush(bits_as<float>(sa(a[i])))}; };
   alignas(64) float results[kLanes];
-  const u32 doubtful = mask & round_estimates(results, [&](u32 i) VGPU_INLINE {
-                         return estimate(static_cast<double>(flush(bits_as<float>(sa(a[i])))));
-                       });
-  for (const u32 i : SetBits(doubtful)) results[i] = bits_as<float>(evaluate(insn.sub, sa(a[i])));
+  const u32 doubtful =
+      mask & round_estimates(results, [&](u32 i) VGPU_INLINE { return estimate_tanh(operand(i)); });
+  for (const u32 i : SetBits(doubtful)) results[i] = static_cast<float>(std::tanh(operand(i)));
   write_lanes<float>(window, insn.d, mask,
                      [&](u32 i) VGPU_INLINE { return canonical(flush(results[i])); });
 }
 
 void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  switch (insn.sub) {
-    case kCos:
-      return write_function(window, insn, mask,
-                            [](double x) VGPU_INLINE { return estimate_sin(angle_of<true>(x)); });
-    case kSin:
-      return write_function(window, insn, mask,
-                            [](double x) VGPU_INLINE { return estimate_sin(angle_of<false>(x)); });
-    case kExp2:
-      return write_function(window, insn, mask,
-                            [](double x) VGPU_INLINE { return estimate_exp2(x); });
-    case kLog2:
-      return write_function(window, insn, mask,
-                            [](double x) VGPU_INLINE { return estimate_log2(x); });
-    case kTanh:
-      return write_function(window, insn, mask,
-                            [](double x) VGPU_INLINE { return estimate_tanh(x); });
-    default: break;
-  }
   const Modifiers m = modifiers(insn);
   const Single sa(m, kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
   const auto write = [&](auto f) VGPU_INLINE {
-    write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
-      return canonical(flush(static_cast<float>(f(flush(bits_as<float>(sa(a[i])))))));
-    });
+    write_lanes<float>(window, insn.d, mask,
+                       [&](u32 i) VGPU_INLINE { return f(bits_as<float>(sa(a[i]))); });
   };
   switch (insn.sub) {
-    case kRcp: return write([](float x) { return 1.0F / x; });
-    case kRsqrt: return write([](float x) { return 1.0 / __builtin_sqrt(double{x}); });
-    case kSqrt: return write([](float x) { return __builtin_sqrtf(x); });
+    case kCos: return write([](float x) VGPU_INLINE { return mufu_sine<true>(x); });
+    case kSin: return write([](float x) VGPU_INLINE { return mufu_sine<false>(x); });
+    case kExp2: return write([](float x) VGPU_INLINE { return mufu_exp2(x); });
+    case kLog2: return write([](float x) VGPU_INLINE { return mufu_log2(x); });
+    case kRcp: return write([](float x) VGPU_INLINE { return mufu_rcp(x); });
+    case kRsqrt: return write([](float x) VGPU_INLINE { return mufu_rsqrt(x); });
+    case kSqrt: return write([](float x) VGPU_INLINE { return mufu_sqrt(x); });
+    case kTanh: return write_tanh(window, insn, mask);
     default: break;
   }
   // The upper halves of doubles.
