@@ -6,12 +6,15 @@ virtual GPU says of the same launches.
   program_counters.py collect --rows FILE.csv [--ncu NCU] -- PROGRAM ARGS...   where the GPU is
   program_counters.py compare --rows FILE.csv --vgpu VGPU -- PROGRAM ARGS...   anywhere
 
+Both take --name NAME (default: the name of PROGRAM's file) and --launches N (the first N only).
+
 A row is a launch of one run: the program's name and arguments, the launch's number, its kernel's
 symbol, the hash of its machine code, and a column for each metric of tests/golden/golden.py.
 `collect` replaces the rows of the same program with the same arguments and keeps the others. Lines
 that the program prints and that begin with "result" stand above the rows, as comments.
 
-`compare` runs the program from machine code, with the numerics of Hopper's tensor cores. It skips
+`compare` runs the program from machine code, with the numerics of Hopper's tensor cores, and checks
+for races, since the counters of a launch that has one are estimates. It skips
 launches whose machine code is not the measured one, and compares the lines "result" and each value
 that the virtual GPU calls exact. Exit status: 0 all equal, 1 if something differs, a kernel is
 refused or nothing could be compared.
@@ -28,6 +31,7 @@ import golden  # noqa: E402  (its folder is known only now)
 sys.path.insert(0, str(ROOT / "bench"))
 import whole_file  # noqa: E402
 
+FOUND = 86  # vgpu's exit status where a check found something
 FIELDS = ["program", "arguments", "launch", "symbol", "sass_sha256"]
 
 
@@ -36,7 +40,11 @@ def results(output):
 
 
 def named(options):
-    return options.program[0].name, " ".join(options.program[1:])
+    return options.name or options.program[0].name, " ".join(options.program[1:])
+
+
+def first_launches(options):
+    return ["--launch-count", str(options.launches)] if options.launches else []
 
 
 def read_rows(path):
@@ -46,7 +54,7 @@ def read_rows(path):
 
 
 def collect(options):
-    output, launches = golden.profile(options.ncu, options.program)
+    output, launches = golden.profile(options.ncu, [*first_launches(options), *options.program])
     if not launches:
         sys.exit(f"program_counters: {options.program[0]} launches no kernel")
     hashes = golden.digests(options.program[0])
@@ -79,7 +87,8 @@ def compare(options):
         sys.exit(f"program_counters: {options.rows} has no rows of {program} {arguments}")
     hashes = golden.digests(options.program[0])
     output, launches = golden.counted(options.vgpu, options.program,
-                                      ["--engine", "sass", "--check", "none"])
+                                      ["--engine", "sass", "--check", "race",
+                                       *first_launches(options)], (0, FOUND))
     differing = []
     measured = [text for *names, text in comments
                 if names == [program, arguments] and text.startswith("result")]
@@ -114,6 +123,8 @@ def main():
         sub.add_argument("--rows", type=pathlib.Path, required=True)
         sub.add_argument("--environment", default="",
                          help="collect: one line on date, commit, toolkit and driver")
+        sub.add_argument("--name")
+        sub.add_argument("--launches", type=int, metavar="N")
         sub.add_argument("--ncu", default="ncu")
         sub.add_argument("--vgpu", default="vgpu")
         sub.add_argument("program", nargs="+", metavar="PROGRAM ARGS")

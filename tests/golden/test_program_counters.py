@@ -64,6 +64,9 @@ def main(vgpu, program):
         rows.write_text(kept)
         status, text = run(*compare)
         assert status == 1 and "prints result of the program" in text, text
+        named = [*compare[:-2], "--name", "another", *compare[-2:]]
+        status, text = run(*named)
+        assert status == 1 and "has no rows of another" in text, text
         status, text = run(*compare, "other", "arguments")
         assert status == 1 and "has no rows" in text, text
         lines = kept.replace("result of", "none of").splitlines()

@@ -52,8 +52,8 @@ void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   again.repeated += lane_count(lanes & ~early);
 }
 
-// Counts WARPSYNC.ALL once more: all lanes execute it again after some have waited there. Lanes that
-// waited at a WARPSYNC with a mask do not.
+// Counts WARPSYNC.ALL once more: all lanes execute it again after some have waited there. They do
+// not execute a WARPSYNC with a mask again.
 void count_warpsync_again(const Warp& warp, u32 pc, u32 lanes) {
   static const u16 kWarpsync = *ir::find_operation("sass.warpsync");
   if (warp.code[pc].op != kWarpsync || warp.code[pc].s[0] != kNone) return;

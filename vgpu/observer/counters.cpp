@@ -7,6 +7,17 @@
 
 namespace vgpu::observer {
 
+void Exchanges::note(u64 word, u64 warp) {
+  if (contended_) return;
+  const auto [owner, is_new] = owners_.try_emplace(word, warp);
+  contended_ = owner->second != warp || owners_.size() > kMost;
+}
+
+void Exchanges::add(const Exchanges& other) {
+  contended_ |= other.contended_;
+  for (const auto& [word, warp] : other.owners_) note(word, warp);
+}
+
 void SiteCount::add(const SiteCount& other) {
   // Every member is a sum.
   using Sums = std::array<u64, sizeof(SiteCount) / sizeof(u64)>;

@@ -69,8 +69,8 @@ struct GuardCount {    // of a guarded instruction
 
 // Executions that the hardware performs in addition to those counted in RunCount, and their lanes.
 // repeated: lanes that execute the instruction a second time; they may be lanes counted here or in
-// RunCount. refused: lanes of a branch or EXIT whose guard is true and whose condition is false; only the
-// counters of classes count them as executing it.
+// RunCount. refused: lanes of a branch or EXIT whose guard is true and whose condition is false;
+// only the counters of classes count them as executing it.
 struct Repetition {
   u64 executions = 0, lanes = 0, repeated = 0, refused = 0;
 };

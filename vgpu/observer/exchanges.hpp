@@ -11,15 +11,8 @@ namespace vgpu::observer {
 class Exchanges {
  public:
   // `warp` identifies the warp within the launch (a word of global memory) or within the block.
-  void note(ir::u64 word, ir::u64 warp) {
-    if (contended_) return;
-    const auto [owner, is_new] = owners_.try_emplace(word, warp);
-    contended_ = owner->second != warp || owners_.size() > kMost;
-  }
-  void add(const Exchanges& other) {
-    contended_ |= other.contended_;
-    for (const auto& [word, warp] : other.owners_) note(word, warp);
-  }
+  void note(ir::u64 word, ir::u64 warp);
+  void add(const Exchanges& other);
   void clear() { owners_.clear(); }  // contended() stays
   bool contended() const { return contended_; }
 
