@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The coefficients of MUFU's interpolation (vgpu/machine/isa/mufu_tables.inc), from the results of
-bench_mufu on a device. Needs NumPy and SciPy.
+bench_mufu on an H200. Needs NumPy and SciPy.
 
   mufu_fit.py FOLDER > vgpu/machine/isa/mufu_tables.inc
 
@@ -19,10 +19,10 @@ from scipy.optimize import linprog
 
 UNITS = 42  # values are integers in units of 2^-42
 X = np.arange(1 << 17)
-NO_RESULT = 0xffffffff
 # Name, segments, and the units of c0, c1 and c2 as powers of two.
 FUNCTIONS = [("ex2", 64, -25, -38, -38), ("lg2", 64, -26, -38, -37), ("rcp", 128, -26, -40, -39),
-             ("rsqrt", 128, -26, -40, -38), ("sqrt", 128, -25, -40, -39), ("sin", 64, -25, -37, -37)]
+             ("rsqrt", 128, -26, -40, -38), ("sqrt", 128, -25, -40, -39),
+             ("sin", 64, -25, -37, -37)]
 
 
 def squares(x):
@@ -39,7 +39,7 @@ SQUARES = squares(X)
 def folded_units(bits, cosine):
     """The unit of 2^-25 turns within a quarter, from radians, as the compiler multiplies them."""
     turns_per_radian = np.array([0x3e22f983], np.uint32).view(np.float32).astype(float)
-    product = bits.view(np.float32) * turns_per_radian
+    product = np.abs(bits.view(np.float32)) * turns_per_radian
     nearest = product.astype(np.float32)
     turns = (nearest.view(np.uint32) - (nearest > product)).view(np.float32).astype(float)
     units = (turns * 2**25).astype(np.int64)
@@ -53,10 +53,12 @@ def bounds(path):
     bits = (np.arange(len(results)) + int(first, 16)).astype(np.uint32)
     mantissa, exponent = bits.astype(np.int64) & 0x7fffff, (bits >> 23 & 255).astype(int) - 127
     odd = exponent & 1
-    argument, scale, offset, given = mantissa, 0 * exponent, 0, results != NO_RESULT
+    argument, scale, offset = mantissa, 0 * exponent, 0
+    size = results & 0x7fffffff
+    given = (size >= 0x800000) & (size < 0x7f800000)
     if name == "ex2":
         fixed = np.floor(np.abs(bits.view(np.float32)) * 2.0**23).astype(np.int64)
-        given &= (bits < 1 << 31) | (fixed & 0x7fffff != 0)  # whole numbers have exact results
+        given &= (bits < 1 << 31) | (fixed & 0x7fffff != 0)  # negative whole numbers are exact
         fixed = np.where(bits >> 31 == 1, ~fixed, fixed)
         argument, scale = fixed & 0x7fffff, -(fixed >> 23)
     elif name == "lg2":

@@ -8,10 +8,27 @@
 namespace vgpu::machine::VGPU_ISA {
 namespace {
 
+using Warp = void (*)(float* results, const float* operands);
+template <class Function>
+void of(float* results, const float* operands) {
+  mufu<Function>(results, [=](u32 i) { return operands[i]; });
+}
+// As the compiler multiplies radians: rounded towards zero.
+template <bool kCosine>
+void of_radians(float* results, const float* operands) {
+  mufu<SineOfTurns<kCosine>>(results, [=](u32 i) {
+    const double product = double{operands[i]} * double{0x1.45f306p-3F};
+    const float nearest = static_cast<float>(product);
+    return double{nearest} > product ? bits_as<float>(bits_as<u32>(nearest) - 1) : nearest;
+  });
+}
+constexpr Warp kExp2 = of<Exp2>, kLog2 = of<Log2>, kRcp = of<Reciprocal>, kRsqrt = of<InverseRoot>,
+               kSqrt = of<Root>, kSin = of_radians<false>, kCos = of_radians<true>;
+
 // Every 61st of the numbers from `first` until `end`, and the FNV-1a hash of the H200's results as
 // 32-bit words.
 struct Measured {
-  float (*function)(float);
+  Warp function;
   u32 first, end;
   u64 hash;
 };
@@ -20,37 +37,33 @@ u64 hash(const Measured& m) {
   constexpr u32 kStep = 61;
   constexpr u64 kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
   u64 sum = kBasis;
-  for (u32 bits = m.first; bits < m.end; bits += kStep)
-    sum = (sum ^ bits_as<u32>(m.function(bits_as<float>(bits)))) * kPrime;
+  for (u32 first = m.first; first < m.end; first += kLanes * kStep) {
+    float operands[kLanes], results[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) operands[i] = bits_as<float>(first + i * kStep);
+    m.function(results, operands);
+    for (u32 i = 0; i < kLanes && first + i * kStep < m.end; ++i)
+      sum = (sum ^ bits_as<u32>(results[i])) * kPrime;
+  }
   return sum;
 }
 
-// As the compiler multiplies radians: rounded towards zero.
-float turns(float radians) {
-  const double product = double{radians} * double{0x1.45f306p-3F};
-  const float nearest = static_cast<float>(product);
-  return double{nearest} > product ? bits_as<float>(bits_as<u32>(nearest) - 1) : nearest;
-}
-float sine(float radians) { return mufu_sine<false>(turns(radians)); }
-float cosine(float radians) { return mufu_sine<true>(turns(radians)); }
-
 const Measured kMeasured[] = {
-    {mufu_exp2, 0x3d000000, 0x3d800000, 0x40fb4d10a19c89ab},
-    {mufu_exp2, 0x3f000000, 0x3f800000, 0x35da063c756e744d},
-    {mufu_exp2, 0x3f800000, 0x40000000, 0x798e8222da1e662c},
-    {mufu_exp2, 0xbf800000, 0xc0000000, 0x50832691a6c9de00},
-    {mufu_log2, 0x3f000000, 0x3f7f3ffa, 0x6301adec5a8a80e4},
-    {mufu_log2, 0x3f8164c0, 0x40000000, 0xfc5bd07da94a151f},
-    {mufu_log2, 0x40000000, 0x40800000, 0x25de0e2634322e3b},
-    {mufu_rcp, 0x3f800000, 0x40000000, 0x67838b19786c1a92},
-    {mufu_rsqrt, 0x3f800000, 0x40800000, 0xdf50f55be3ec6efa},
-    {mufu_sqrt, 0x3f800000, 0x40800000, 0xa8cd722863323987},
-    {sine, 0x3e800000, 0x3f000000, 0xd8c06daa36e4a299},
-    {sine, 0x3f000000, 0x3f800000, 0xcf1f7097b9d4deb3},
-    {sine, 0x3f800000, 0x40000000, 0x7cee308167d567a4},
-    {cosine, 0x3f000000, 0x3f800000, 0x1e3e14ebe765f360},
-    {cosine, 0x3f800000, 0x3fc5c82b, 0xcaf5654a5a185cd1},
-    {cosine, 0x3fca0fdc, 0x40000000, 0xa8f95853fb8340bc},
+    {kExp2, 0x3d000000, 0x3d800000, 0x40fb4d10a19c89ab},
+    {kExp2, 0x3f000000, 0x3f800000, 0x35da063c756e744d},
+    {kExp2, 0x3f800000, 0x40000000, 0x798e8222da1e662c},
+    {kExp2, 0xbf800000, 0xc0000000, 0x50832691a6c9de00},
+    {kLog2, 0x3f000000, 0x3f7f3ffa, 0x6301adec5a8a80e4},
+    {kLog2, 0x3f8164c0, 0x40000000, 0xfc5bd07da94a151f},
+    {kLog2, 0x40000000, 0x40800000, 0x25de0e2634322e3b},
+    {kRcp, 0x3f800000, 0x40000000, 0x67838b19786c1a92},
+    {kRsqrt, 0x3f800000, 0x40800000, 0xdf50f55be3ec6efa},
+    {kSqrt, 0x3f800000, 0x40800000, 0xa8cd722863323987},
+    {kSin, 0x3e800000, 0x3f000000, 0xd8c06daa36e4a299},
+    {kSin, 0x3f000000, 0x3f800000, 0xcf1f7097b9d4deb3},
+    {kSin, 0x3f800000, 0x40000000, 0x7cee308167d567a4},
+    {kCos, 0x3f000000, 0x3f800000, 0x1e3e14ebe765f360},
+    {kCos, 0x3f800000, 0x3fc5c82b, 0xcaf5654a5a185cd1},
+    {kCos, 0x3fca0fdc, 0x40000000, 0xa8f95853fb8340bc},
 };
 
 TEST(Mufu, HasTheResultsOfAnH200) {
@@ -62,50 +75,53 @@ constexpr float kInfinite = __builtin_inff(), kNan = __builtin_nanf(""), kSubnor
                 kLargest = 0x1.fffffep127F;
 
 struct Special {
-  float (*function)(float);
+  Warp function;
   float operand, result;
 };
 const Special kSpecial[] = {
-    {mufu_exp2, 0, 1},
-    {mufu_exp2, -kSubnormal, 1},
-    {mufu_exp2, -126, 0x1p-126F},
-    {mufu_exp2, -0x1.f80002p6F, 0},
-    {mufu_exp2, 127, 0x1p127F},
-    {mufu_exp2, 128, kInfinite},
-    {mufu_exp2, -kLargest, 0},
-    {mufu_exp2, kInfinite, kInfinite},
-    {mufu_exp2, -kInfinite, 0},
-    {mufu_log2, 1, 0},
-    {mufu_log2, 2, 1},
-    {mufu_log2, -kSubnormal, -kInfinite},
-    {mufu_log2, -1, kNan},
-    {mufu_log2, kInfinite, kInfinite},
-    {mufu_rcp, -0.0F, -kInfinite},
-    {mufu_rcp, kSubnormal, kInfinite},
-    {mufu_rcp, -4, -0.25F},
-    {mufu_rcp, 0x1p126F, 0x1p-126F},
-    {mufu_rcp, -kLargest, -0.0F},
-    {mufu_rcp, -kInfinite, -0.0F},
-    {mufu_rsqrt, 16, 0.25F},
-    {mufu_rsqrt, -kSubnormal, -kInfinite},
-    {mufu_rsqrt, -1, kNan},
-    {mufu_rsqrt, kInfinite, 0},
-    {mufu_sqrt, 0x1p-126F, 0x1p-63F},
-    {mufu_sqrt, -kSubnormal, -0.0F},
-    {mufu_sqrt, -1, kNan},
-    {mufu_sqrt, kInfinite, kInfinite},
-    {mufu_sine<false>, -0.0F, -0.0F},
-    {mufu_sine<false>, -kLargest, -0.0F},
-    {mufu_sine<false>, 0.75F, -1},
-    {mufu_sine<true>, -0.5F, -1},
-    {mufu_sine<false>, kInfinite, kNan},
+    {kExp2, 0, 1},
+    {kExp2, -kSubnormal, 1},
+    {kExp2, -126, 0x1p-126F},
+    {kExp2, -0x1.f80002p6F, 0},
+    {kExp2, 127, 0x1p127F},
+    {kExp2, 128, kInfinite},
+    {kExp2, -kLargest, 0},
+    {kExp2, kInfinite, kInfinite},
+    {kExp2, -kInfinite, 0},
+    {kLog2, 1, 0},
+    {kLog2, 2, 1},
+    {kLog2, -kSubnormal, -kInfinite},
+    {kLog2, -1, kNan},
+    {kLog2, kInfinite, kInfinite},
+    {kRcp, -0.0F, -kInfinite},
+    {kRcp, kSubnormal, kInfinite},
+    {kRcp, -4, -0.25F},
+    {kRcp, 0x1p126F, 0x1p-126F},
+    {kRcp, -kLargest, -0.0F},
+    {kRcp, -kInfinite, -0.0F},
+    {kRsqrt, 16, 0.25F},
+    {kRsqrt, -kSubnormal, -kInfinite},
+    {kRsqrt, -1, kNan},
+    {kRsqrt, kInfinite, 0},
+    {kSqrt, 0x1p-126F, 0x1p-63F},
+    {kSqrt, -kSubnormal, -0.0F},
+    {kSqrt, -1, kNan},
+    {kSqrt, kInfinite, kInfinite},
+    {of<SineOfTurns<false>>, -0.0F, -0.0F},
+    {of<SineOfTurns<false>>, -kLargest, -0.0F},
+    {of<SineOfTurns<false>>, 0.75F, -1},
+    {of<SineOfTurns<true>>, -0.5F, -1},
+    {of<SineOfTurns<false>>, kInfinite, kNan},
 };
 
 TEST(Mufu, HasSpecialValues) {
   for (const Special& s : kSpecial) {
+    float operands[kLanes], results[kLanes];
+    for (u32 i = 0; i < kLanes; ++i) operands[i] = i % 2 != 0 ? s.operand : -kNan;
+    s.function(results, operands);
     const u32 expected = is_nan(s.result) ? kNanBits : bits_as<u32>(s.result);
-    EXPECT_EQ(bits_as<u32>(s.function(s.operand)), expected) << &s - kSpecial;
-    EXPECT_EQ(bits_as<u32>(s.function(-kNan)), kNanBits) << &s - kSpecial;
+    for (u32 i = 0; i < kLanes; ++i)
+      EXPECT_EQ(bits_as<u32>(results[i]), i % 2 != 0 ? expected : kNanBits) << &s - kSpecial;
   }
 }
 

@@ -152,7 +152,7 @@ void define_f64(OperationSink& sink) {
 }
 
 // As the compiler's instructions compute them: the product with 1 / (2 pi) is rounded towards zero.
-float turns_of(float radians) {
+[[gnu::always_inline]] inline float turns_of(float radians) {
   constexpr float kTurns = 0x1.45f306p-3F;
   const double product = double{radians} * double{kTurns};
   const float nearest = static_cast<float>(product);
@@ -161,7 +161,36 @@ float turns_of(float radians) {
 }
 
 // Machine code's functions flush subnormal numbers. Without .ftz the compiler scales operands for
-// which this matters.
+// which this matters. `operand` makes the function's operand from those of the instruction, and
+// `result` the instruction's from the function's.
+template <class Function, class Operand, class Result, class... Sources>
+struct Approximation {
+  static void all(Warp&, std::byte* window, const Insn& insn, u32 mask) {
+    apply(window, insn, mask, std::index_sequence_for<Sources...>());
+  }
+  template <std::size_t... K>
+  [[gnu::always_inline]] static void apply(std::byte* window, const Insn& insn, u32 mask,
+                                           std::index_sequence<K...>) {
+    [&](const Source<Sources>... s) VGPU_INLINE {
+      alignas(64) float results[kLanes];
+      mufu<Function>(results, [&](u32 i) VGPU_INLINE { return Operand{}(s[i]...); });
+      write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        return canonical(Result{}(results[i], s[i]...));
+      });
+    }(Source<Sources>(window, insn.s[K])...);
+  }
+};
+template <class Function, class Operand, class Result>
+void approximate(OperationSink& sink, const char* name, const char* suffix, Operand, Result) {
+  using One = float (*)(float);
+  if constexpr (std::is_convertible_v<Operand, One>)
+    sink.add(name, suffix, {Arg::kFloat32, {Arg::kFloat32}},
+             &Approximation<Function, Operand, Result, float>::all);
+  else
+    sink.add(name, suffix, {Arg::kFloat32, {Arg::kFloat32, Arg::kFloat32}},
+             &Approximation<Function, Operand, Result, float, float>::all);
+}
+
 template <bool kFlush>
 [[gnu::always_inline]] inline bool is_scaled(float a) {
   return !kFlush && __builtin_fabsf(a) < 0x1p-126F;
@@ -170,43 +199,48 @@ template <bool kFlush>
 [[gnu::always_inline]] inline float scaled(float a) {
   return is_scaled<kFlush>(a) ? a * 0x1p24F : a;
 }
-
-template <bool kFlush>
-[[gnu::always_inline]] inline float reciprocal(float a) {
-  const bool large = !kFlush && __builtin_fabsf(a) > 0x1p126F;
-  const float scale = large ? 0x1p-2F : is_scaled<kFlush>(a) ? 0x1p24F : 1;
-  return canonical(mufu_rcp(a * scale) * scale);
+// Of a divisor. `kLarge`: also of those whose reciprocals would be flushed.
+template <bool kFlush, bool kLarge>
+[[gnu::always_inline]] inline float scale(float a) {
+  const bool large = kLarge && __builtin_fabsf(a) > 0x1p126F;
+  return large ? 0x1p-2F : is_scaled<kFlush>(a) ? 0x1p24F : 1;
 }
 
-// `kFull`: the compiler scales large divisors, too, whose reciprocals would be flushed.
-template <bool kFlush, bool kFull>
-[[gnu::always_inline]] inline float quotient(float a, float b) {
-  const bool large = kFull && __builtin_fabsf(b) > 0x1p126F;
-  const float scale = large ? 0x1p-2F : is_scaled<kFlush>(b) ? 0x1p24F : 1;
-  return out<kFlush, false>(in<kFlush>(in<kFlush>(a) * scale) * mufu_rcp(b * scale));
+template <bool kFlush, bool kLarge>
+void define_approximate_quotient(OperationSink& sink, const char* name, const char* suffix) {
+  approximate<Reciprocal>(
+      sink, name, suffix, [](float, float b) VGPU_INLINE { return b * scale<kFlush, kLarge>(b); },
+      [](float reciprocal, float a, float b) VGPU_INLINE {
+        return out<kFlush, false>(in<kFlush>(in<kFlush>(a) * scale<kFlush, kLarge>(b)) *
+                                  reciprocal);
+      });
 }
 
 template <bool kFlush>
 void define_approximate(OperationSink& sink, const char* suffix) {
-  op(sink, "div.approx", suffix, [](float a, float b) { return quotient<kFlush, false>(a, b); });
-  op(sink, "div.full", suffix, [](float a, float b) { return quotient<kFlush, true>(a, b); });
-  op(sink, "rcp.approx", suffix, [](float a) { return reciprocal<kFlush>(a); });
-  op(sink, "sqrt.approx", suffix, [](float a) {
-    return canonical(mufu_sqrt(scaled<kFlush>(a)) * (is_scaled<kFlush>(a) ? 0x1p-12F : 1));
-  });
-  op(sink, "rsqrt.approx", suffix, [](float a) {
-    return canonical(mufu_rsqrt(scaled<kFlush>(a)) * (is_scaled<kFlush>(a) ? 0x1p12F : 1));
-  });
-  op(sink, "lg2.approx", suffix, [](float a) {
-    return canonical(mufu_log2(scaled<kFlush>(a)) - (is_scaled<kFlush>(a) ? 24.0F : 0));
-  });
-  op(sink, "ex2.approx", suffix, [](float a) {
-    const bool halved = !kFlush && a < -126;
-    const float power = mufu_exp2(halved ? a * 0.5F : a);
-    return canonical(halved ? power * power : power);
-  });
-  op(sink, "sin.approx", suffix, [](float a) { return mufu_sine<false>(turns_of(in<kFlush>(a))); });
-  op(sink, "cos.approx", suffix, [](float a) { return mufu_sine<true>(turns_of(in<kFlush>(a))); });
+  define_approximate_quotient<kFlush, false>(sink, "div.approx", suffix);
+  define_approximate_quotient<kFlush, true>(sink, "div.full", suffix);
+  approximate<Reciprocal>(
+      sink, "rcp.approx", suffix, [](float a) VGPU_INLINE { return a * scale<kFlush, !kFlush>(a); },
+      [](float r, float a) VGPU_INLINE { return r * scale<kFlush, !kFlush>(a); });
+  approximate<Root>(
+      sink, "sqrt.approx", suffix, [](float a) VGPU_INLINE { return scaled<kFlush>(a); },
+      [](float r, float a) VGPU_INLINE { return r * (is_scaled<kFlush>(a) ? 0x1p-12F : 1); });
+  approximate<InverseRoot>(
+      sink, "rsqrt.approx", suffix, [](float a) VGPU_INLINE { return scaled<kFlush>(a); },
+      [](float r, float a) VGPU_INLINE { return r * (is_scaled<kFlush>(a) ? 0x1p12F : 1); });
+  approximate<Log2>(
+      sink, "lg2.approx", suffix, [](float a) VGPU_INLINE { return scaled<kFlush>(a); },
+      [](float r, float a) VGPU_INLINE { return r - (is_scaled<kFlush>(a) ? 24.0F : 0); });
+  // The root of a power that is subnormal, squared.
+  approximate<Exp2>(
+      sink, "ex2.approx", suffix,
+      [](float a) VGPU_INLINE { return !kFlush && a < -126 ? a * 0.5F : a; },
+      [](float r, float a) VGPU_INLINE { return !kFlush && a < -126 ? r * r : r; });
+  const auto turns = [](float a) VGPU_INLINE { return turns_of(in<kFlush>(a)); };
+  const auto same = [](float r, float) VGPU_INLINE { return r; };
+  approximate<SineOfTurns<false>>(sink, "sin.approx", suffix, turns, same);
+  approximate<SineOfTurns<true>>(sink, "cos.approx", suffix, turns, same);
 }
 
 // Minimum or maximum. If one operand is NaN the result is the other; -0 is less than +0.

@@ -346,25 +346,29 @@ void write_tanh(std::byte* window, const Insn& insn, u32 mask) {
                      [&](u32 i) VGPU_INLINE { return canonical(flush(results[i])); });
 }
 
-void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
-  const Modifiers m = modifiers(insn);
-  const Single sa(m, kNegateA, kAbsoluteA);
+template <class Function>
+void write_function(std::byte* window, const Insn& insn, u32 mask) {
+  const Single sa(modifiers(insn), kNegateA, kAbsoluteA);
   const u32* const a = slot<u32>(window, insn.s[0]);
-  const auto write = [&](auto f) VGPU_INLINE {
-    write_lanes<float>(window, insn.d, mask,
-                       [&](u32 i) VGPU_INLINE { return f(bits_as<float>(sa(a[i]))); });
-  };
+  alignas(64) float results[kLanes];
+  mufu<Function>(results, [&](u32 i) VGPU_INLINE { return bits_as<float>(sa(a[i])); });
+  blend(slot<float>(window, insn.d), results, mask);
+}
+
+void function(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   switch (insn.sub) {
-    case kCos: return write([](float x) VGPU_INLINE { return mufu_sine<true>(x); });
-    case kSin: return write([](float x) VGPU_INLINE { return mufu_sine<false>(x); });
-    case kExp2: return write([](float x) VGPU_INLINE { return mufu_exp2(x); });
-    case kLog2: return write([](float x) VGPU_INLINE { return mufu_log2(x); });
-    case kRcp: return write([](float x) VGPU_INLINE { return mufu_rcp(x); });
-    case kRsqrt: return write([](float x) VGPU_INLINE { return mufu_rsqrt(x); });
-    case kSqrt: return write([](float x) VGPU_INLINE { return mufu_sqrt(x); });
+    case kCos: return write_function<SineOfTurns<true>>(window, insn, mask);
+    case kSin: return write_function<SineOfTurns<false>>(window, insn, mask);
+    case kExp2: return write_function<Exp2>(window, insn, mask);
+    case kLog2: return write_function<Log2>(window, insn, mask);
+    case kRcp: return write_function<Reciprocal>(window, insn, mask);
+    case kRsqrt: return write_function<InverseRoot>(window, insn, mask);
+    case kSqrt: return write_function<Root>(window, insn, mask);
     case kTanh: return write_tanh(window, insn, mask);
     default: break;
   }
+  const Single sa(modifiers(insn), kNegateA, kAbsoluteA);
+  const u32* const a = slot<u32>(window, insn.s[0]);
   // The upper halves of doubles.
   const auto write_upper = [&](auto f) VGPU_INLINE {
     write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
