@@ -42,6 +42,11 @@ struct Parabolas {
   u64 segments[kSegments]{};
 };
 
+constexpr Parabolas kExp2Parabolas(mufu_tables::ex2), kLog2Parabolas(mufu_tables::lg2),
+    kSineParabolas(mufu_tables::sin);
+constexpr Parabolas kReciprocalParabolas(mufu_tables::rcp),
+    kInverseRootParabolas(mufu_tables::rsqrt), kRootParabolas(mufu_tables::sqrt);
+
 // The square of a number of 17 bits in units of 2^19, without the partial products of two bits that
 // are below a unit.
 [[gnu::always_inline]] inline u32 square_units(u32 x) {
@@ -85,7 +90,7 @@ struct Parts {
 
 // A function has the argument of a number, and the result of what was interpolated there.
 struct Reciprocal {
-  static constexpr Parabolas kParabolas{mufu_tables::rcp};
+  [[gnu::always_inline]] static const auto& parabolas() { return kReciprocalParabolas; }
   [[gnu::always_inline]] static u32 argument(const Parts& p) { return p.mantissa << 1; }
   [[gnu::always_inline]] static u32 result(const Parts& p, double value) {
     const i32 scaled = static_cast<i32>(cut(value)) + ((127 - static_cast<i32>(p.exponent)) << 23);
@@ -104,7 +109,7 @@ struct Reciprocal {
 }
 
 struct InverseRoot {
-  static constexpr Parabolas kParabolas{mufu_tables::rsqrt};
+  [[gnu::always_inline]] static const auto& parabolas() { return kInverseRootParabolas; }
   [[gnu::always_inline]] static u32 argument(const Parts& p) { return root_argument(p); }
   [[gnu::always_inline]] static u32 result(const Parts& p, double value) {
     const u32 single = root_argument(p) == 0 ? kOneBits : cut(value);
@@ -116,7 +121,7 @@ struct InverseRoot {
 };
 
 struct Root {
-  static constexpr Parabolas kParabolas{mufu_tables::sqrt};
+  [[gnu::always_inline]] static const auto& parabolas() { return kRootParabolas; }
   [[gnu::always_inline]] static u32 argument(const Parts& p) { return root_argument(p); }
   [[gnu::always_inline]] static u32 result(const Parts& p, double value) {
     u32 result = cut(value) + (half_exponent(p) << 23);
@@ -127,7 +132,7 @@ struct Root {
 };
 
 struct Exp2 {
-  static constexpr Parabolas kParabolas{mufu_tables::ex2};
+  [[gnu::always_inline]] static const auto& parabolas() { return kExp2Parabolas; }
   // With 23 bits after the point. Negative numbers with a fraction are complements, one unit too
   // low.
   [[gnu::always_inline]] static i32 fixed(const Parts& p) {
@@ -149,7 +154,7 @@ struct Exp2 {
 };
 
 struct Log2 {
-  static constexpr Parabolas kParabolas{mufu_tables::lg2};
+  [[gnu::always_inline]] static const auto& parabolas() { return kLog2Parabolas; }
   [[gnu::always_inline]] static u32 argument(const Parts& p) { return p.mantissa; }
   [[gnu::always_inline]] static u32 result(const Parts& p, double value) {
     u32 result = cut(static_cast<i32>(p.exponent) - 127 + value);
@@ -164,7 +169,7 @@ struct Log2 {
 // the complement is taken, which is one unit less than the distance from the quarter's end.
 template <bool kCosine>
 struct SineOfTurns {
-  static constexpr Parabolas kParabolas{mufu_tables::sin};
+  [[gnu::always_inline]] static const auto& parabolas() { return kSineParabolas; }
   static constexpr u32 kQuarter = 1u << 23;
   // Modulo a turn.
   [[gnu::always_inline]] static u32 units(const Parts& p) {
@@ -194,10 +199,10 @@ template <class Function, class Operand>
   alignas(64) u64 segments[kLanes];
   for (u32 i = 0; i < kLanes; ++i) arguments[i] = Function::argument(Parts(operand(i)));
   for (u32 i = 0; i < kLanes; ++i)
-    segments[i] = Function::kParabolas.segments[arguments[i] >> kSegmentAt];
+    segments[i] = Function::parabolas().segments[arguments[i] >> kSegmentAt];
   for (u32 i = 0; i < kLanes; ++i) {
     const Parts p(operand(i));
-    const double value = interpolate(Function::kParabolas, segments[i], arguments[i]);
+    const double value = interpolate(Function::parabolas(), segments[i], arguments[i]);
     results[i] = bits_as<float>(p.nan() ? kNanBits : Function::result(p, value));
   }
 }
