@@ -17,7 +17,7 @@ import sys
 import numpy as np
 from scipy.optimize import linprog
 
-UNITS = 42  # values are integers in units of 2^-42
+UNITS = 46  # values are integers in units of 2^-46
 X = np.arange(1 << 17)
 # Name, segments, and the units of c0, c1 and c2 as powers of two.
 FUNCTIONS = [("ex2", 64, -25, -38, -38), ("lg2", 64, -26, -38, -37), ("rcp", 128, -26, -40, -39),
