@@ -156,8 +156,16 @@ struct Exp2 {
 struct Log2 {
   [[gnu::always_inline]] static const auto& parabolas() { return kLog2Parabolas; }
   [[gnu::always_inline]] static u32 argument(const Parts& p) { return p.mantissa; }
+  // Towards zero to a multiple of 2^-36, which only numbers below 2^-13 need not be.
+  [[gnu::always_inline]] static u32 whole_units(u32 single) {
+    constexpr u32 kExponent = 127 - 13, kMost = 23;
+    const u32 exponent = single >> 23 & 255;
+    const u32 below = exponent < kExponent ? kExponent - exponent : 0;
+    const u32 bits = below < kMost ? below : kMost;
+    return single >> bits << bits;
+  }
   [[gnu::always_inline]] static u32 result(const Parts& p, double value) {
-    u32 result = cut(static_cast<i32>(p.exponent) - 127 + value);
+    u32 result = whole_units(cut(static_cast<i32>(p.exponent) - 127 + value));
     result = p.bits == kOneBits ? 0 : result;
     result = p.infinite() ? kInfiniteBits : result;
     result = p.sign != 0 ? kNanBits : result;
