@@ -78,6 +78,8 @@ def bounds(path):
     if name in ("sin", "cos"):
         value = np.abs(value)
     size, width = np.abs(value), 2.0**(np.frexp(value)[1] - 24 + UNITS)
+    if name == "lg2":
+        width = np.maximum(width, 2.0**(UNITS - 36))  # next to 1 it is cut to units of 2^-36
     low = size * 2.0**UNITS
     low = np.where(value < 0, -low - width + 1, low)
     low += (np.zeros(len(bits), int) + offset)[given] * 2.0**UNITS

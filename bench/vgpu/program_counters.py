@@ -13,10 +13,10 @@ symbol, the hash of its machine code, and a column for each metric of tests/gold
 `collect` replaces the rows of the same program with the same arguments and keeps the others. Lines
 that the program prints and that begin with "result" stand above the rows, as comments.
 
-`compare` runs the program from machine code, with the numerics of Hopper's tensor cores, and checks
-for races, since the counters of a launch that has one are estimates. It skips
-launches whose machine code is not the measured one, and compares the lines "result" and each value
-that the virtual GPU calls exact. Exit status: 0 all equal, 1 if something differs, a kernel is
+`compare` runs the program from machine code, with the numerics of Hopper's tensor cores, and
+checks for races, since the counters of a launch that has one are estimates. It skips launches
+whose machine code is not the measured one, and compares the lines "result" and each value that
+the virtual GPU calls exact. Exit status: 0 all equal, 1 if something differs, a kernel is
 refused or nothing could be compared.
 """
 import argparse

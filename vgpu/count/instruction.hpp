@@ -100,16 +100,15 @@ constexpr Doubts sunk(Operation operation) {
              ? kSunkSingle << (static_cast<int>(operation) - static_cast<int>(Operation::kFadd))
              : kSunkDouble << (static_cast<int>(operation) - static_cast<int>(Operation::kDadd));
 }
-// observer::Counters::scattered_atomics
-inline constexpr Doubts kScatteredAtomics = 1u << 29;
-// Machine code: the results of atomics decide addresses; those of polls are operands of arithmetic,
-// so that how often it executes may depend on them.
-inline constexpr Doubts kDecidedAddresses = Doubts{1} << 31, kPolledArithmetic = Doubts{1} << 32;
-// observer::Counters::partial_loads
-inline constexpr Doubts kPartialLoads = Doubts{1} << 33;
-// LaunchReport::raced, or the results of atomics decide branches: what the kernel does may depend
-// on the order of its warps.
-inline constexpr Doubts kRaced = 1u << 30;
+inline constexpr Doubts kScatteredAtomics = 1u << 29;  // Counters::scattered_atomics
+// What the kernel does may depend on the order of its warps: LaunchReport::raced, or (machine code)
+// the results of atomics decide branches.
+inline constexpr Doubts kOrderOfWarps = 1u << 30;
+// Machine code: the results of atomics decide addresses.
+inline constexpr Doubts kDecidedAddresses = Doubts{1} << 31;
+// Machine code: polled values are operands of arithmetic. How often it executes may depend on them.
+inline constexpr Doubts kPolledArithmetic = Doubts{1} << 32;
+inline constexpr Doubts kPartialLoads = Doubts{1} << 33;  // Counters::partial_loads
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

@@ -14,13 +14,13 @@ using namespace shares;
 inline constexpr std::string_view kAssembler =
     "counted in PTX; the assembler merges, splits and unrolls";
 inline constexpr std::string_view kLoops =
-    "counted in PTX, which the assembler merges, splits and unrolls; or repeated by who waits, as "
-    "time has it; or the lanes of a call returned apart";
+    "counted in PTX, which ptxas merges, splits and unrolls; or a waiting thread repeats them, how "
+    "often depends on time; or the lanes of a call returned separately";
 inline constexpr std::string_view kSpilled =
     "counted in PTX; which variables stay in registers is the assembler's choice";
 inline constexpr std::string_view kFused =
-    "counted in PTX; products and sums may be fused or move behind branches, divisions and roots "
-    "become sequences";
+    "counted in PTX, where products and sums may be fused or move behind branches, and divisions "
+    "and roots become sequences; or polled values are operands, so that the count depends on time";
 inline constexpr std::string_view kWidth =
     "wavefronts beyond one for each 4 bytes of a lane; the hardware adds arbitration with other "
     "traffic";
@@ -34,17 +34,23 @@ inline constexpr std::string_view kCombined =
     "counted in PTX; the assembler may combine the lanes of an address first, and sends atomics "
     "whose result is not used as reductions";
 inline constexpr std::string_view kAtomicSectors =
-    "counted in PTX; or as if no sector counted twice; the hardware counts some twice of which "
-    "lanes far apart access several words";
+    "counted in PTX; or the results of atomics decide addresses; or as if each sector counted "
+    "once: "
+    "where lanes in several cache lines access several words of a sector, the hardware may count "
+    "it "
+    "twice";
 inline constexpr std::string_view kPartial =
-    "counted in PTX; or loads of 8 or 16 bytes by a part of a warp, where the rule of whole warps "
-    "need not hold";
+    "counted in PTX; or the results of atomics decide addresses; or by the rule of whole warps, "
+    "which "
+    "need not hold for loads of 8 or 16 bytes by a part of a warp";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
     "are not of whole sectors to whole sectors";
 
 inline constexpr std::string_view kPipes =
-    "by the pipes of classes of instructions; or repeated by who waits, as time has it";
+    "by the pipes of classes of instructions; or a waiting thread repeats them, how often depends "
+    "on "
+    "time";
 inline constexpr std::string_view kHalves =
     "as if single-precision arithmetic went to the lighter half of the pipe, unless the "
     "instruction before it did; the hardware takes the half that is free";
@@ -102,9 +108,9 @@ constexpr Metric exact(Section section, std::string_view name, std::string_view 
 constexpr Metric of_loads(std::string_view name, std::string_view unit, std::string_view title,
                           Share share, Operations operations, Doubts also = kNever) {
   constexpr std::string_view kTime =
-      "how often a thread looks at what it waits for depends on time; the assembler merges "
-      "loads of one place, moves loads behind branches and drops unused elements; lanes that "
-      "diverged in a loop may load apart";
+      "how often a thread looks at what it waits for depends on time; the results of atomics "
+      "decide addresses; ptxas merges loads of one place, moves loads behind branches and drops "
+      "unused elements; lanes that diverged in a loop may load separately";
   return metric(kMem, name, unit, title, share, operations, {},
                 kPolls | kFragments | kLooseLoads | kLoadsApart | kOtherArchitecture | also,
                 kPolls | kDecidedAddresses | also, also == kNever ? kTime : kTorn);
@@ -121,10 +127,11 @@ constexpr Metric of_boxes(std::string_view name, std::string_view title, Share s
 
 constexpr Metric of_stores(std::string_view name, std::string_view unit, std::string_view title,
                            Share share) {
-  return metric(kMem, name, unit, title, share, {Operation::kStore}, {},
-                kFragments | kStoresApart | kOtherArchitecture, kDecidedAddresses,
-                "in which pieces wmma moves a fragment is the assembler's choice; lanes that "
-                "diverged in a loop may store apart");
+  return metric(
+      kMem, name, unit, title, share, {Operation::kStore}, {},
+      kFragments | kStoresApart | kOtherArchitecture, kDecidedAddresses,
+      "ptxas chooses in which pieces wmma moves a fragment; the results of atomics decide "
+      "addresses; lanes that diverged in a loop may store separately");
 }
 
 // Exact from machine code only.

@@ -17,7 +17,7 @@ namespace {
 
 bool is_exact(const Metric& metric, bool machine_code, Doubts doubts) {
   const Doubts unless = machine_code ? metric.unless_sass : metric.unless_ptx;
-  return unless != kAlways && ((unless | kCalledDriver | kRaced) & doubts) == 0;
+  return unless != kAlways && ((unless | kCalledDriver | kOrderOfWarps) & doubts) == 0;
 }
 
 using Values = std::vector<std::uint64_t>;  // by index into metrics()
@@ -81,7 +81,7 @@ const char* to_string(Operation operation) {
 void report(const ir::Program& program, const observer::Counters& counters,
             const LaunchConfig& config, LaunchReport& into) {
   const bool machine_code = program.machine_code.has_value();
-  const Doubts doubts = count::doubts(program, counters) | (into.raced ? kRaced : kNever);
+  const Doubts doubts = count::doubts(program, counters) | (into.raced ? kOrderOfWarps : kNever);
   const std::size_t n = metrics().size();
   Values total(n);
   std::map<std::pair<std::string_view, std::uint32_t>, Values> lines;

@@ -151,7 +151,7 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (any(ir::kPollsMemory) || retried) doubts |= kPolls;
   if (any(ir::kPollsMemory | ir::kWaits) || retried) doubts |= kWaits;
   if (retried) doubts |= kRetries;
-  if (any(ir::kDecidesBranches)) doubts |= kRaced;
+  if (any(ir::kDecidesBranches)) doubts |= kOrderOfWarps;
   if (any(ir::kDecidesAddresses)) doubts |= kDecidedAddresses;
   if (any(ir::kDecidesArithmetic)) doubts |= kPolledArithmetic;
   if (generic_polls) doubts |= kGenericPolls;

@@ -41,7 +41,7 @@ u32 arrived(const Warp& warp, const Convergence& convergence) {
 
 // Counts the BSYNC that releases `lanes` once more if hardware executes it again with all lanes: a
 // call has saved the barrier in a register and restored it, lanes in `early` have arrived without
-// executing it, or (`left`) the lanes that were missing have left by BREAK.
+// executing it, or (`left`) the lanes that were missing have left by BREAK or EXIT.
 void count_again(const Warp& warp, u32 pc, u32 lanes, u32 early, bool left) {
   if (!left && early == 0 && (warp.restored[warp.code[pc].sub] & lanes) == 0) return;
   // Where a BREAK and early arrivals coincide, some measured patterns are counted otherwise.

@@ -33,8 +33,8 @@ void meet_apart(Warp& warp, const u32* masks);
 // BREAK: the lanes in `mask` leave the convergence barrier at `row` (one mask per lane).
 void leave(u32* row, u32 mask);
 
-// Releases groups that waited only for lanes that are gone. left: those lanes have left the barrier
-// by BREAK; otherwise they have exited.
+// Releases groups that waited only for lanes that are gone. left: those lanes have left by BREAK or
+// EXIT; otherwise a WARPSYNC.EXCLUSIVE has separated them.
 void settle(Warp& warp, bool left = false);
 
 // Call when the running lanes only poll memory: the value may depend on code after a BSYNC at which

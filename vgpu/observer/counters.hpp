@@ -79,6 +79,7 @@ struct Repetition {
 enum Role : std::uint8_t { kCopies = 1, kMultiplies = 2 };
 inline constexpr std::size_t kRoles = 4;
 
+// The most cache lines of an atomic whose sectors the hardware was seen to count once each.
 inline constexpr u32 kLinesOfAtomic = 4;
 
 struct Counters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that compare-and-swap loops exchange. Where several warps exchange one word, hardware
-// repeats the loop as time has it; here each warp succeeds at once.
+// The words that compare-and-swap loops exchange. Where several warps exchange one word, the loop
+// may fail on hardware and repeat; here each warp succeeds at its first try.
 #pragma once
 #include <unordered_map>
 

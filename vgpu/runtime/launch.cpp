@@ -53,8 +53,7 @@ void add_launch_metrics(Runtime& runtime, const Function& function,
   const std::uint32_t registers = std::max(
       report.linked_with_driver ? kFewestWithDriver : kFewestRegisters, resources->registers);
   // The device runtime's code may need more registers.
-  const bool more = report.called_driver && !report.launches.empty();
-  auto& by_registers = more ? report.estimates : report.exact;
+  auto& by_registers = report.launches.empty() ? report.exact : report.estimates;
   by_registers["launch__registers_per_thread"] = registers;
   const Occupancy o =
       occupancy(runtime.device(), {registers, static_cast<int>(extent(request.block).count()),

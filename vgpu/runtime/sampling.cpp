@@ -100,6 +100,7 @@ void add_scaled(LaunchReport& whole, const LaunchReport& part, const Stratum& st
   whole.output += part.output;
   whole.lost_prints += part.lost_prints;
   whole.called_driver |= part.called_driver;
+  whole.linked_with_driver |= part.linked_with_driver;
   whole.end_clock = std::max(whole.end_clock, part.end_clock);
   for (const auto& [name, value] : part.exact) {
     if (!name.ends_with(".sum")) whole.exact[name] = value;

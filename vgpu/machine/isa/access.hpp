@@ -222,7 +222,7 @@ template <class Address>
 }
 
 // Whether lanes in more than kLinesOfAtomic cache lines access several words of a sector.
-bool is_scattered(const u64* addresses, u32 mask, u32 words);
+bool is_scattered(const u64* addresses, u32 mask, u32 distinct_addresses);
 
 // Sets Counters::partial_loads.
 void note_partial_load(Warp& warp, u32 mask, const u32* offsets, u32 bytes);

@@ -14,9 +14,9 @@ AccessCost atomic_cost(const u64* addresses, u32 mask, u32) {
   return {sectors_in_turns(addresses, mask), size(firsts(addresses, mask, 0))};
 }
 
-bool is_scattered(const u64* addresses, u32 mask, u32 words) {
+bool is_scattered(const u64* addresses, u32 mask, u32 distinct_addresses) {
   constexpr u32 kLineShift = 7;
-  return sectors(addresses, mask) < words &&
+  return sectors(addresses, mask) < distinct_addresses &&
          size(firsts(addresses, mask, kLineShift)) > observer::kLinesOfAtomic;
 }
 
