@@ -86,11 +86,11 @@ void tell_openblas(const Environment& e) {
              "installs libopenblas"
            : e.openblas);
   if (blas == nullptr || !host::has_avx512()) return;
-  if (host::is_amd_with_avx512() && blas->core == "SkylakeX" && blas->core_was_given) {
+  if (blas->core == "SkylakeX" && blas->core_was_given) {
     fmt::print(
         "         {:<16} {}\n", "",
-        "by OPENBLAS_CORETYPE, set by ladder where it was not set: OpenBLAS 0.3.21 alone takes "
-        "newer AMD cores for older ones and runs AVX2 kernels; set it for your own programs too");
+        "by OPENBLAS_CORETYPE, set by ladder where it was not set: an OpenBLAS older than the "
+        "processor runs kernels without AVX-512; set it for your own programs too");
   } else if (blas->core != "SkylakeX" && blas->core != "Cooperlake" &&
              blas->core != "SapphireRapids" && blas->core != "Zen4" && blas->core != "Zen5") {
     fmt::print(

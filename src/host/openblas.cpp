@@ -8,9 +8,8 @@
 namespace ladder::host {
 
 static OpenBlas load(bool& found) {
-  // OpenBLAS 0.3.21 treats unknown AMD cores as older ones without AVX-512, which halves their
-  // speed.
-  if (is_amd_with_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  // OpenBLAS 0.3.21 takes Zen 4, Emerald Rapids and later cores for ones without AVX-512.
+  if (has_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   SharedLibrary library("libopenblas.so.0");
   OpenBlas out;
   out.sgemm = library.get<OpenBlas::Sgemm>("cblas_sgemm");

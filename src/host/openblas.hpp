@@ -21,7 +21,7 @@ struct OpenBlas {
   int (*get_num_procs)() = nullptr;
   std::string config;  // version and build
   std::string core;    // kernel set selected by OpenBLAS, such as "SkylakeX"
-  // Forced by OPENBLAS_CORETYPE, which this program sets if OpenBLAS would not use AVX-512.
+  // Forced by OPENBLAS_CORETYPE, which this program sets on processors with AVX-512.
   bool core_was_given = false;
 };
 

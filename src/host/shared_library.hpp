@@ -37,12 +37,5 @@ inline bool has_avx512() {
   return false;
 #endif
 }
-inline bool is_amd_with_avx512() {  // Zen 4 and later
-#if defined(__x86_64__)
-  return has_avx512() && __builtin_cpu_is("amd");
-#else
-  return false;
-#endif
-}
 
 }  // namespace ladder::host

@@ -182,6 +182,13 @@ int run(const Options& options) {
   // default they keep the processors from kernels for 2^26.
   constexpr const char* kWait = "OPENBLAS_THREAD_TIMEOUT";
   if (vgpu::app::get(environment, kWait).empty()) vgpu::app::set(environment, kWait, "12");
+#if defined(__x86_64__)
+  // An OpenBLAS that is older than the processor takes it for one without AVX-512.
+  constexpr const char* kKernels = "OPENBLAS_CORETYPE";
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && vgpu::app::get(environment, kKernels).empty())
+    vgpu::app::set(environment, kKernels, "SkylakeX");
+#endif
   if (options.blas == "ladder") {
     if (const std::string error = use_drop_in(fs::path(folder).parent_path(), environment);
         !error.empty())

@@ -9,8 +9,6 @@
 namespace vgpu::check {
 namespace {
 
-constexpr u32 kWholeMark = 15;
-
 // By Mark::info of two accesses to a word, in any order.
 bool may_conflict(u32 one, u32 other) {
   const u32 both = one & other;
@@ -153,9 +151,22 @@ Marks& RaceCheck::State::reads_of(BlockMemory& memory, const Attempt& attempt) {
 
 void RaceCheck::copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask, const u32* offsets,
                      u32 bytes, const u32* epochs) {
+  State& s = *state_;
+  BlockMemory& memory = s.memories[warp.home->rank];
+  memory.start_copies();
+  const auto word_of = [&](u32 lane) { return (offsets[lane] - s.begin) / 4; };
+  const u32 words = (bytes + 3) / 4, me = s.index_of(warp);
+  bool ordered = true;
+  for (const u32 lane : ir::SetBits(mask))
+    ordered &= s.clocks_show_order(me, memory, word_of(lane), words);
   for (const u32 lane : ir::SetBits(mask)) {
-    async_write(warp, insn, lane, {warp.home, offsets[lane], bytes},
-                agent(AgentKind::kCopies, warp, lane), epochs[lane]);
+    const Agent by = agent(AgentKind::kCopies, warp, lane);
+    if (!ordered) {
+      async_write(warp, insn, lane, {warp.home, offsets[lane], bytes}, by, epochs[lane]);
+      continue;
+    }
+    s.last_epoch = std::max(s.last_epoch, epochs[lane]);
+    memory.note_copy(word_of(lane), words, {s.past + epochs[lane], s.whole_mark(warp, insn)}, by);
   }
 }
 
@@ -164,9 +175,14 @@ Attempt RaceCheck::State::attempt_of(const observer::Warp& warp, const ir::Insn&
                                      const SharedRange& where, Agent agent, u32 epoch,
                                      bool writes) {
   last_epoch = std::max(last_epoch, epoch);
-  const u32 info = static_cast<u32>(&insn - warp.code) << 5 | kWholeMark;
-  return {
-      warp, insn, lane, index_of(warp), {0, info}, where.block->rank, writes, kind_of(agent.index)};
+  return {warp,
+          insn,
+          lane,
+          index_of(warp),
+          {0, whole_mark(warp, insn)},
+          where.block->rank,
+          writes,
+          kind_of(agent.index)};
 }
 
 void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
@@ -175,19 +191,11 @@ void RaceCheck::async_write(const observer::Warp& warp, const ir::Insn& insn, u3
   Attempt attempt = s.attempt_of(warp, insn, lane, where, agent, epoch, true);
   if (ir::reduces_shared(insn)) attempt.mark.info |= Mark::kStrong;
   BlockMemory& memory = s.memories[attempt.rank];
-  const u32 info = attempt.mark.info;
-  if (memory.copier.empty()) {
-    memory.copies = Marks(memory.writer.size());
-    memory.copier.resize(memory.writer.size());
-  }
+  memory.start_copies();
   const u32 word = (where.offset - s.begin) / 4,
             end = (where.offset - s.begin + where.bytes + 3) / 4;
   if (!s.is_ordered(attempt, word, end)) s.check(attempt, word, end);
-  for (u32 w = word; w < end; ++w) {
-    memory.copies.clock[w] = s.past + epoch;
-    memory.copies.info[w] = info;
-    memory.copier[w] = static_cast<u16>(agent.index);
-  }
+  memory.note_copy(word, end - word, {s.past + epoch, attempt.mark.info}, agent);
 }
 
 void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
@@ -211,6 +219,20 @@ void RaceCheck::async_read(const observer::Warp& warp, const ir::Insn& insn, u32
     reader->marks.info[w] = info;
     memory.last_async_read[w] = std::max(memory.last_async_read[w], clock);
   }
+}
+
+bool RaceCheck::State::clocks_show_order(u32 warp, const BlockMemory& memory, u32 first,
+                                         u32 words) const {
+  const u32 seen = oldest[warp], seen_async = oldest_async[warp];
+  const auto later = [&](const std::vector<u32>& clocks, u32 than) {
+    u32 late = 0;
+    for (u32 w = first; w < first + words; ++w) late |= u32{clocks[w] > than};
+    return late;
+  };
+  u32 late = later(memory.writes.clock, seen) | later(memory.last_read, seen);
+  if (!memory.copier.empty()) late |= later(memory.copies.clock, seen_async);
+  if (!memory.last_async_read.empty()) late |= later(memory.last_async_read, seen_async);
+  return late == 0;
 }
 
 // Conservative test with the minimum over all other agents: true if all recorded accesses to the

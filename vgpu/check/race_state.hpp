@@ -22,6 +22,8 @@ struct Mark {
   bool strong() const { return (info & kStrong) != 0; }
 };
 
+inline constexpr u32 kWholeMark = 15;  // bytes of a word
+
 // Structure of arrays, indexed by word, so that loops over neighbouring words vectorise.
 struct Marks {
   Marks() = default;
@@ -57,6 +59,18 @@ struct BlockMemory {
   std::vector<u32> last_async_read;  // greatest clock of asynchronous reads; may be empty
   std::unordered_map<u32, Agreement> agreements;  // by word
 
+  void start_copies() {
+    if (!copier.empty()) return;
+    copies = Marks(writer.size());
+    copier.resize(writer.size());
+  }
+  void note_copy(u32 first, u32 words, Mark mark, Agent agent) {
+    for (u32 w = first; w < first + words; ++w) {
+      copies.clock[w] = mark.clock;
+      copies.info[w] = mark.info;
+      copier[w] = static_cast<u16>(agent.index);
+    }
+  }
   void forget() {
     const auto clear = [](std::vector<u32>& clocks) { std::ranges::fill(clocks, 0); };
     clear(writes.clock);
@@ -104,6 +118,9 @@ struct RaceCheck::State {
   u32 agent_of(const AgentName& name);
   u32 new_agent(const AgentName& name);
   const AgentName* kind_of(u32 agent) const { return &agents[agent - first_agent()]; }
+  static u32 whole_mark(const observer::Warp& warp, const ir::Insn& insn) {
+    return static_cast<u32>(&insn - warp.code) << 5 | kWholeMark;
+  }
   Attempt attempt_of(const observer::Warp& warp, const ir::Insn& insn, u32 lane,
                      const SharedRange& where, Agent agent, u32 epoch, bool writes);
 
@@ -117,6 +134,8 @@ struct RaceCheck::State {
   void touch(const Attempt& attempt, u32 first, u32 bytes);
   Marks& reads_of(BlockMemory& memory, const Attempt& attempt);
   bool is_ordered(const Attempt& attempt, u32 first, u32 last) const;
+  // Whether clocks alone show that all accesses to the words happened before what the warp does.
+  bool clocks_show_order(u32 warp, const BlockMemory& memory, u32 first, u32 words) const;
   bool reads_are_ordered(const Attempt& attempt, u32 first, u32 last) const;
   bool knows_barrier(const Attempt& attempt, u32 agent, const Mark& other) const;
   bool conflicts(const Attempt& attempt, u32 agent, const Mark& other) const;

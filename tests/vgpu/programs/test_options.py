@@ -2,6 +2,7 @@
 """test_options.py VGPU PROGRAM: odd values of vgpu's options and a full disk at its output, each
 told in one line."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -69,6 +70,16 @@ class Options(unittest.TestCase):
                          b"vgpu: --junit: cannot write /dev/stderr: not a regular file\n")
         result = vgpu("--sarif", "/bin/true", "/bin/true")
         self.assertEqual(result.stderr, b"vgpu: --sarif: /bin/true: is the file of PROGRAM, too\n")
+
+    def test_openblas_has_the_kernels_of_avx512(self):
+        """An older OpenBLAS takes newer processors for ones without it."""
+        flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+        own = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+        chosen = ["SkylakeX"] if {"avx512dq", "avx512bw", "avx512vl"} <= set(flags) else []
+        for given, core in (({}, chosen), ({"OPENBLAS_CORETYPE": "Haswell"}, ["Haswell"])):
+            lines = vgpu("env", env=own | given, stdout=subprocess.PIPE).stdout.decode().split("\n")
+            name = "OPENBLAS_CORETYPE="
+            self.assertEqual([x[len(name):] for x in lines if x.startswith(name)], core)
 
     def test_what_cannot_be_printed_is_no_success(self):
         for arguments in (["--help"], ["--version"], ["--list-instructions"], ["--print", PROGRAM]):

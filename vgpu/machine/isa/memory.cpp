@@ -307,23 +307,25 @@ template <u32 kBytes, u32 kVector, bool kStore>
 void generic(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   alignas(64) u64 addresses[kLanes];
   lane_addresses(window, insn, addresses);
-  u64 nearest = ~u64{0};
+  alignas(64) u64 is_other[kLanes];
+  const u64 first_window = windows().shared;
   for (u32 i = 0; i < kLanes; ++i) {
-    const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - windows().shared : ~u64{0};
-    nearest = distance < nearest ? distance : nearest;
+    const u64 distance = (mask >> i & 1) != 0 ? addresses[i] - first_window : kWindowsSpan;
+    is_other[i] = static_cast<u64>(distance < kWindowsSpan);
   }
-  if (__builtin_expect(nearest >= kWindowsSpan, 1)) {
+  if (__builtin_expect(!any_set(is_other), 1)) {
     access_global<kBytes, kVector, kStore, true>(warp, window, insn, mask, addresses);
     return;
   }
   alignas(64) u32 offsets[kLanes];
-  u64 farthest = 0;
+  const u64 own_window = warp.shared_window;
   for (u32 i = 0; i < kLanes; ++i) {
-    const u64 distance = addresses[i] - warp.shared_window;
+    const u64 distance = addresses[i] - own_window;
     offsets[i] = static_cast<u32>(distance);
-    farthest = std::max(farthest, (mask >> i & 1) != 0 ? distance : 0);
+    const u64 reach = (mask >> i & 1) != 0 ? distance : 0;
+    is_other[i] = static_cast<u64>(reach >= kWindowBytes - kMostLocalBytes);
   }
-  if (farthest < kWindowBytes - kMostLocalBytes) {
+  if (!any_set(is_other)) {
     access_shared<kBytes, kVector, kStore>(warp, window, insn, mask, offsets);
     return;
   }
