@@ -411,6 +411,30 @@ __global__ void exits_by_two(int* x) {
   x[1536 + t] = v;
 }
 
+// The softmax of a row by one block. The last loop is left by BRA.U, which branches if all lanes do.
+__global__ void block_softmax(int* x) {
+  __shared__ float s[kThreads], parts[kThreads / 32];
+  const auto t = static_cast<int>(threadIdx.x), lane = t % 32;
+  const int count = kThreads - 47 + static_cast<int>(blockIdx.x);
+  float sum = 0;
+  for (int i = t; i < count; i += kThreads) {
+    const float value = __expf(static_cast<float>(x[i] & 7));
+    s[i] = value;
+    sum += value;
+  }
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
+  if (lane == 0) parts[t / 32] = sum;
+  __syncthreads();
+  if (lane < kThreads / 32) sum = parts[lane];
+  for (int distance = kThreads / 64; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(~0u, sum, distance);
+  sum = __shfl_sync(~0u, sum, 0);
+  const float scale = __fdividef(1.0F, sum + 1e-6F);
+  for (int i = t; i < count; i += kThreads) s[i] *= scale;
+  __syncthreads();
+  if (t < count) x[1024 + thread_number()] = __float_as_int(s[t]);
+}
+
 std::span<const Launch> divergent_launches() {
   static constexpr Launch kLaunches[] = {
       {"micro.mandelbrot", [](int* x) { start(mandelbrot, x); }},
@@ -435,6 +459,7 @@ std::span<const Launch> divergent_launches() {
       {"micro.exits_from_loop", [](int* x) { start(exits_from_loop, x); }},
       {"micro.nested_exits", [](int* x) { start(nested_exits, x); }},
       {"micro.exits_by_two", [](int* x) { start(exits_by_two, x); }},
+      {"micro.block_softmax", [](int* x) { start(block_softmax, x); }},
   };
   return kLaunches;
 }

@@ -33,6 +33,10 @@ constexpr unsigned bits_of(Modifiers m, unsigned at, unsigned count) {
 // How the result of a comparison is combined with a predicate: Insn::sub of setp.
 enum Combination : u8 { kCombineNone, kCombineAnd, kCombineOr, kCombineXor };
 
+// Which lanes branch: Insn::sub of sass.bra. Those whose condition holds; all if it holds for any;
+// all if it holds for all, else none.
+enum class Quorum : u8 { kEach, kAny, kAll };
+
 // Which layout the elements of a wmma fragment have (machine/fragments.hpp).
 enum class WmmaFragment : u8 {  // Insn::sub of wmma.address
   kOwn,

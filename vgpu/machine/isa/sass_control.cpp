@@ -23,8 +23,10 @@ void count_refused(Warp& warp, const Insn& insn, u32 lanes) {
 // for the others at a BSYNC, and so how often it is executed.
 void branch(Warp& warp, std::byte* window, const Insn& insn, u32 mask) {
   u32 taken = mask & predicate(window, insn.s[3], modifiers(insn), kNegateP);
-  if (insn.sub != 1) count_refused(warp, insn, mask & ~taken);
-  if (insn.sub == 1 && taken != 0) taken = warp.mask;
+  const auto quorum = static_cast<ir::Quorum>(insn.sub);
+  if (quorum != ir::Quorum::kAny) count_refused(warp, insn, mask & ~taken);
+  if (quorum == ir::Quorum::kAny && taken != 0) taken = warp.mask;
+  if (quorum == ir::Quorum::kAll && taken != warp.mask) taken = 0;
   if (taken == warp.mask) {
     warp.pc = insn.target;
     return;

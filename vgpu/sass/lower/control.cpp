@@ -34,7 +34,8 @@ void Lowering::lower_control(const Instruction& i) {
       Insn& insn = emit_alu("sass.bra", kNone, {zero_, zero_, zero_, predicate(i[0])},
                             i[0].negated ? kNegateP : 0);
       insn.target = i.target;
-      insn.sub = i.text.find(".ANY") != i.text.npos ? 1 : 0;
+      const bool any = i.text.find(".ANY") != i.text.npos;
+      insn.sub = static_cast<u32>(any ? Quorum::kAny : i.mode == 1 ? Quorum::kAll : Quorum::kEach);
       return;
     }
     case Op::kBrx:
