@@ -99,12 +99,11 @@ option(LADDER_CUBLAS "use cuBLAS where it is found" ON)
 if(LADDER_CUBLAS AND TARGET CUDA::cublas)
   set(LADDER_HAVE_cublas ON)
 endif()
-if(TARGET CUDA::cufft)
-  set(LADDER_HAVE_cufft ON)
-endif()
-if(TARGET CUDA::curand)
-  set(LADDER_HAVE_curand ON)
-endif()
+foreach(library cufft curand cusparse cusolver)
+  if(TARGET CUDA::${library})
+    set(LADDER_HAVE_${library} ON)
+  endif()
+endforeach()
 
 # ladder_part(<variable> <what it is> <need>...): ON if every need is present, else OFF with a
 # message.

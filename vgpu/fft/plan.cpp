@@ -11,11 +11,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,7 +21,7 @@
 
 #include "fft/transform.hpp"
 #include "include/entry_points.hpp"
-#include "include/vgpu/vgpu.h"
+#include "include/host_call.hpp"
 
 namespace vgpu {
 
@@ -90,11 +88,6 @@ std::shared_ptr<Plan> plan_of(cufftHandle handle) {
   const std::scoped_lock lock(mutex);
   const auto found = plans.find(handle);
   return found == plans.end() ? nullptr : found->second;
-}
-
-void say(const std::string& text) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "vgpu: %s\n", text.c_str());
 }
 
 // One execution.
@@ -204,30 +197,6 @@ class Run {
   Layout in_, out_;
 };
 
-using Work = std::function<void()>;
-
-cufftResult submit(cudaStream_t stream, Work work) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) return CUFFT_EXEC_FAILED;
-  // A graph may be launched as long as the program runs.
-  const bool once = status == cudaStreamCaptureStatusNone;
-  auto mine = std::make_unique<Work>([work = std::move(work)] {
-    try {
-      work();
-    } catch (const std::bad_alloc&) {
-      say("cuFFT: the host has no memory for a transform; its result is not written");
-    }
-  });
-  const auto run = [](void* function) { (*static_cast<Work*>(function))(); };
-  const auto run_once = [](void* function) {
-    (*std::unique_ptr<Work>(static_cast<Work*>(function)))();
-  };
-  const cudaHostFn_t how = once ? cudaHostFn_t(run_once) : cudaHostFn_t(run);
-  if (cudaLaunchHostFunc(stream, how, mine.get()) != cudaSuccess) return CUFFT_EXEC_FAILED;
-  (void)mine.release();
-  return CUFFT_SUCCESS;
-}
-
 template <class T>
 cufftResult execute_as(const char* name, const Plan& plan, void* in, void* out, int direction) {
   const Run<T> run(plan, static_cast<const T*>(in), static_cast<T*>(out),
@@ -237,7 +206,7 @@ cufftResult execute_as(const char* name, const Plan& plan, void* in, void* out, 
     say(fmt::format("{}: an operand is not wholly in device memory", name));
     return CUFFT_EXEC_FAILED;
   }
-  return submit(plan.stream, run);
+  return submit(name, plan.stream, run) ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
 }
 
 // type 0: any.
@@ -375,7 +344,7 @@ cufftResult cufftXtMakePlanMany(cufftHandle plan, int rank, long long* n, long l
                            {inembed, istride, idist, onembed, ostride, odist},
                            static_cast<cufftType>(type), batch, work);
   }
-  say("cufftXtMakePlanMany: these types are not supported");
+  vgpu::say("cufftXtMakePlanMany: these types are not supported");
   return CUFFT_NOT_SUPPORTED;
 }
 

@@ -13,10 +13,11 @@
 namespace vgpu {
 
 // CUDA's libraries that the virtual GPU has under the same names, in its folder.
-inline constexpr std::array kStandIns = {"libcudart.so.13", "libcudart.so.12",   "libcuda.so.1",
-                                         "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
-                                         "libcurand.so.10"};
-// The library with the functions of all of them, except cuBLAS, cuFFT and cuRAND.
+inline constexpr std::array kStandIns = {
+    "libcudart.so.13", "libcudart.so.12",   "libcuda.so.1",
+    "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12",
+    "libcurand.so.10", "libcusolver.so.12", "libcusparse.so.12"};
+// The library with the functions of the runtime and the driver.
 inline constexpr const char* kCore = "libvgpu.so";
 
 struct RuntimeName {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stubs for every function of a library of CUDA (the runtime, cuBLAS, cuBLASLt, cuFFT), so that any
+// Stubs for every function of a library of CUDA (the runtime, cuBLAS, cuFFT, ...), so that any
 // program loads. VGPU_NAMES is the file that lists them. A stub prints that the function is not
 // implemented and returns an error. All stubs are weak: a definition elsewhere in the library
 // replaces the stub. The CUDA headers are deliberately not included, because the stubs have no

@@ -1,4 +1,4 @@
-# Programs that use the libraries: cuBLAS, cuBLASLt, cuFFT and cuRAND.
+# Programs that use the libraries: cuBLAS, cuBLASLt, cuFFT, cuSPARSE, cuSOLVER and cuRAND.
 if(TARGET vgpu_cublas)
   foreach(name cublas sgemm_ladder blas_products blas_structured blas_batches blas_forms
     blas_repeats blas_vectors)
@@ -49,6 +49,26 @@ if(TARGET vgpu_cufft)
     --stderr "^vgpu: cufftExecC2C: an operand is not wholly in device memory\n$" -- fft)
   vgpu_python(exports.cufft check_exports.py ${CMAKE_NM} libcufft.so.12 -
     ${PROJECT_BINARY_DIR}/vgpu/names/cufft_names.inc -- $<TARGET_FILE:vgpu_cufft>)
+endif()
+
+if(TARGET vgpu_cusparse)
+  vgpu_program(sparse sparse.cu OPTIONS -DDISABLE_CUSPARSE_DEPRECATED LIBRARIES CUDA::cusparse)
+  vgpu_test(sparse --check=all --stdout "^right\n$"
+    --stderr "^vgpu: cusparseSpMM: these types are not supported\n"
+    --stderr "\nvgpu: cusparseSpMM: an operand is not wholly in device memory\n"
+    --stderr "\nvgpu: cusparseSpMM: an index lies outside of its matrix; the result is wrong\n"
+    --stderr "\nvgpu: cusparseCreateBsrsv2Info is not implemented\n$" -- sparse)
+  vgpu_python(exports.cusparse check_exports.py ${CMAKE_NM} libcusparse.so.12 -
+    ${PROJECT_BINARY_DIR}/vgpu/names/cusparse_names.inc -- $<TARGET_FILE:vgpu_cusparse>)
+endif()
+
+if(TARGET vgpu_cusolver)
+  vgpu_program(solver solver.cu LIBRARIES CUDA::cusolver)
+  vgpu_test(solver --check=all --stdout "^right\n$"
+    --stderr "^vgpu: cusolverDnSpotrf: an operand is not wholly in device memory\n"
+    --stderr "\nvgpu: cusolverDnXgesvdr is not implemented\n$" -- solver)
+  vgpu_python(exports.cusolver check_exports.py ${CMAKE_NM} libcusolver.so.12 -
+    ${PROJECT_BINARY_DIR}/vgpu/names/cusolver_names.inc -- $<TARGET_FILE:vgpu_cusolver>)
 endif()
 
 if(TARGET vgpu_curand)

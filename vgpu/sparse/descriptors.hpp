@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The opaque types of cuSPARSE, and calls that use them.
+#pragma once
+#pragma GCC visibility push(default)
+#include <cusparse.h>
+#pragma GCC visibility pop
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+#include "blas/value.hpp"
+#include "include/host_call.hpp"
+
+namespace vgpu::sparse {
+
+using i64 = std::int64_t;
+
+constexpr std::size_t index_bytes(cusparseIndexType_t type) {
+  return type == CUSPARSE_INDEX_64I ? 8 : type == CUSPARSE_INDEX_32I ? 4 : 0;
+}
+
+// Indices in device memory, counted from 0 here.
+struct Indices {
+  void* data = nullptr;
+  cusparseIndexType_t type = CUSPARSE_INDEX_32I;
+  cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
+
+  i64 operator[](i64 i) const {
+    return (type == CUSPARSE_INDEX_64I ? static_cast<const std::int64_t*>(data)[i]
+                                       : static_cast<const std::int32_t*>(data)[i]) -
+           base;
+  }
+  void set(i64 i, i64 index) const {
+    if (type == CUSPARSE_INDEX_64I)
+      static_cast<std::int64_t*>(data)[i] = index + base;
+    else
+      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(index + base);
+  }
+};
+
+}  // namespace vgpu::sparse
+
+struct cusparseContext {
+  cudaStream_t stream = nullptr;
+  cusparsePointerMode_t mode = CUSPARSE_POINTER_MODE_HOST;
+};
+
+struct cusparseMatDescr {
+  cusparseMatrixType_t type = CUSPARSE_MATRIX_TYPE_GENERAL;
+  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+  cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
+};
+
+struct cusparseDnVecDescr {
+  std::int64_t size;
+  void* values;
+  cudaDataType type;
+};
+
+struct cusparseSpVecDescr {
+  std::int64_t size, nnz;
+  vgpu::sparse::Indices indices;
+  void* values;
+  cudaDataType type;
+};
+
+struct cusparseDnMatDescr {
+  std::int64_t rows, cols, ld;
+  void* values;
+  cudaDataType type;
+  cusparseOrder_t order;
+  int batches = 1;
+  std::int64_t stride = 0;
+
+  bool by_columns() const { return order == CUSPARSE_ORDER_COL; }
+  std::int64_t place(std::int64_t row, std::int64_t col) const {
+    return by_columns() ? col * ld + row : row * ld + col;
+  }
+};
+
+struct cusparseSpMatDescr {
+  cusparseFormat_t format;
+  std::int64_t rows, cols, nnz;  // of BSR in blocks
+  vgpu::sparse::Indices first,
+      index;  // CSR, CSC, BSR, SELL: offsets and indices; COO: both indices
+  void* values;
+  cudaDataType type;
+  // BSR and Blocked-ELL: of a block; SELL: rows of a slice.
+  std::int64_t block_rows = 1, block_cols = 1;
+  // Blocked-ELL: columns that are stored; SELL: values that are stored.
+  std::int64_t stored = 0;
+  cusparseOrder_t order = CUSPARSE_ORDER_ROW;  // in a block of BSR
+  int batches = 1;
+  std::int64_t first_stride = 0, index_stride = 0, value_stride = 0;
+  cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
+};
+
+namespace vgpu::sparse {
+
+using Status = cusparseStatus_t;
+using SpMat = cusparseSpMatDescr;
+using DnMat = cusparseDnMatDescr;
+
+// A workspace's size. Programs take a null pointer for the question how large it is to be.
+constexpr std::size_t kRoom = 16;
+
+inline Status known(const void* handle) {
+  return handle != nullptr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_NOT_INITIALIZED;
+}
+inline Status tell_room(const void* handle, std::size_t* bytes) {
+  if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
+  if (bytes == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
+  *bytes = kRoom;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+// A factor in host or device memory, by the handle's mode. On the host it is read at the call.
+class Scalar {
+ public:
+  template <class W>
+  W value() const {
+    return blas::load<W>(type_, device_ != nullptr ? device_ : bits_, 0);
+  }
+
+ private:
+  friend class Call;
+  cudaDataType type_ = CUDA_R_32F;
+  const void* device_ = nullptr;
+  alignas(16) unsigned char bits_[16] = {};
+};
+
+class Call : public HostCall<Status, CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_INVALID_VALUE,
+                             CUSPARSE_STATUS_EXECUTION_FAILED> {
+ public:
+  template <class... Descriptors>
+  Call(const char* name, cusparseHandle_t handle, const Descriptors*... descriptors)
+      : HostCall(name, handle != nullptr ? handle->stream : nullptr), handle_(handle) {
+    require(handle != nullptr, CUSPARSE_STATUS_NOT_INITIALIZED);
+    require((... && (descriptors != nullptr)));
+  }
+  explicit operator bool() const { return status() == CUSPARSE_STATUS_SUCCESS; }
+  bool on_device() const { return handle_->mode == CUSPARSE_POINTER_MODE_DEVICE; }
+
+  // Every type is one that this library computes with, and the last is complex if any is.
+  template <class... Types>
+  Call& types(Types... types) {
+    bool known = true, complex = false, result = false;
+    for (const cudaDataType type : {types...}) {
+      known = known && blas::bytes_of(type) != 0 && !blas::is_fp8(type);
+      result = blas::is_complex(type);
+      complex = complex || result;
+    }
+    if (*this && (!known || complex != result)) {
+      say(std::string(name()) + ": these types are not supported");
+      require(false, CUSPARSE_STATUS_NOT_SUPPORTED);
+    }
+    return *this;
+  }
+  Scalar scalar(const void* pointer, cudaDataType type) {
+    Scalar scalar;
+    require(pointer != nullptr);
+    if (!*this) return scalar;
+    scalar.type_ = type;
+    if (!on_device()) {
+      std::memcpy(scalar.bits_, pointer, blas::bytes_of(type));
+    } else {
+      in(pointer, blas::bytes_of(type));
+      scalar.device_ = pointer;
+    }
+    return scalar;
+  }
+  Call& in(const DnMat& m) {
+    return dense(m, [&](auto... range) { HostCall::in(range...); });
+  }
+  Call& out(const DnMat& m) {
+    return dense(m, [&](auto... range) { HostCall::out(range...); });
+  }
+  Call& in(const SpMat& m) { return structure(m, false).values(m, false); }
+  Call& out(const SpMat& m) { return structure(m, true).values(m, true); }
+  Call& out_values(const SpMat& m) { return structure(m, false).values(m, true); }
+  // Offsets and indices, which are read or written.
+  Call& structure(const SpMat& m, bool written);
+  Call& values(const SpMat& m, bool written);
+  using HostCall::in, HostCall::out;
+
+ private:
+  template <class Range>
+  Call& dense(const DnMat& m, Range range) {
+    const std::size_t bytes = blas::bytes_of(m.type);
+    const auto scaled = [&](i64 count) { return static_cast<std::size_t>(count) * bytes; };
+    for (int b = 0; b < m.batches; ++b)
+      range(static_cast<char*>(m.values) + b * m.stride * static_cast<i64>(bytes),
+            scaled(m.by_columns() ? m.rows : m.cols),
+            static_cast<std::size_t>(m.by_columns() ? m.cols : m.rows), scaled(m.ld));
+    return *this;
+  }
+  // `count` elements in each matrix of a batch.
+  void arrays(const SpMat& m, void* data, std::size_t bytes, i64 stride, i64 count, bool written);
+
+  cusparseHandle_t handle_;
+};
+
+// body(W()): W is what is computed with, double or a complex number of doubles.
+template <class Body>
+auto by_number(cudaDataType type, Body body) {
+  return blas::is_complex(type) ? body(std::complex<double>()) : body(double());
+}
+
+}  // namespace vgpu::sparse

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and products of sparse matrices, triangular systems, and conversions between formats.
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "include/entry_points.hpp"
+#include "sparse/elements.hpp"
+
+// A product that has been computed and awaits its matrix.
+struct cusparseSpGEMMDescr {
+  std::shared_ptr<const vgpu::sparse::Rows<std::complex<double>>> product;
+  std::int64_t products = 0;  // of two elements
+};
+struct cusparseSpSVDescr {};
+struct cusparseSpSMDescr {};
+
+namespace vgpu::sparse {
+namespace {
+
+using Op = cusparseOperation_t;
+using Complex = std::complex<double>;
+
+// Sums of the elements of one row; add_to() appends the row, ordered by columns.
+template <class W>
+class RowSum {
+ public:
+  explicit RowSum(i64 cols)
+      : sums_(static_cast<std::size_t>(cols)), met_(static_cast<std::size_t>(cols)) {}
+  void add(i64 col, W value) {
+    const auto c = static_cast<std::size_t>(col);
+    if (met_[c] == 0) columns_.push_back(col);
+    met_[c] = 1;
+    sums_[c] += value;
+  }
+  void add_to(Rows<W>& rows) {
+    std::ranges::sort(columns_);
+    for (const i64 col : columns_) {
+      const auto c = static_cast<std::size_t>(col);
+      rows.columns.push_back(col);
+      rows.values.push_back(std::exchange(sums_[c], W()));
+      met_[c] = 0;
+    }
+    rows.offsets.push_back(static_cast<i64>(rows.columns.size()));
+    columns_.clear();
+  }
+
+ private:
+  std::vector<W> sums_;
+  std::vector<char> met_;
+  std::vector<i64> columns_;
+};
+
+template <class W>
+Rows<W> product(const Rows<W>& a, const Rows<W>& b, i64 cols) {
+  Rows<W> result;
+  RowSum<W> sum(cols);
+  for (i64 row = 0; row < a.count(); ++row) {
+    a.each(row, [&](i64 k, W left) {
+      b.each(k, [&](i64 col, W right) { sum.add(col, left * right); });
+    });
+    sum.add_to(result);
+  }
+  return result;
+}
+
+template <class W>
+Rows<W> weighted_sum(W alpha, const Rows<W>& a, W beta, const Rows<W>& b, i64 cols) {
+  Rows<W> result;
+  RowSum<W> sum(cols);
+  for (i64 row = 0; row < a.count(); ++row) {
+    a.each(row, [&](i64 col, W value) { sum.add(col, alpha * value); });
+    b.each(row, [&](i64 col, W value) { sum.add(col, beta * value); });
+    sum.add_to(result);
+  }
+  return result;
+}
+
+// Writes offsets and, where m has them, columns.
+template <class W>
+void store_structure(const SpMat& m, const Rows<W>& rows) {
+  for (std::size_t r = 0; r < rows.offsets.size(); ++r)
+    m.first.set(static_cast<i64>(r), rows.offsets[r]);
+  if (m.index.data == nullptr) return;
+  check(static_cast<i64>(rows.columns.size()) <= m.nnz);
+  for (std::size_t p = 0; p < rows.columns.size(); ++p)
+    m.index.set(static_cast<i64>(p), rows.columns[p]);
+}
+
+template <class W>
+void store_values(const SpMat& m, const Rows<W>& rows, W alpha, W beta) {
+  check(static_cast<i64>(rows.values.size()) <= m.nnz);
+  for (std::size_t p = 0; p < rows.values.size(); ++p)
+    blend(m.type, m.values, static_cast<i64>(p), alpha, rows.values[p], beta);
+}
+
+// SpGEMM: the product's rows become known to the host, and C's descriptor gets their number.
+Call spgemm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const SpMat* a,
+            const SpMat* b, const SpMat* c, const cusparseSpGEMMDescr* work) {
+  Call call(name, handle, a, b, c, work);
+  if (!call) return call;
+  for (const SpMat* m : {a, b, c})
+    call.require(m->format == CUSPARSE_FORMAT_CSR, CUSPARSE_STATUS_NOT_SUPPORTED);
+  call.require(!transposes(op_a) && !transposes(op_b), CUSPARSE_STATUS_NOT_SUPPORTED)
+      .require(a->cols == b->rows && a->rows == c->rows && b->cols == c->cols);
+  call.types(a->type, b->type, c->type);
+  return call;
+}
+
+Status multiply(Call call, const SpMat* a, const SpMat* b, SpMat* c, cusparseSpGEMMDescr* work,
+                std::size_t* bytes, const void* buffer) {
+  if (!call) return call.status();
+  if (buffer == nullptr) return tell_room(work, bytes);
+  call.in(*a).in(*b);
+  return call.run_now([&] {
+    const auto left = load_rows<Complex>(*a, CUSPARSE_OPERATION_NON_TRANSPOSE),
+               right = load_rows<Complex>(*b, CUSPARSE_OPERATION_NON_TRANSPOSE);
+    work->products = 0;
+    for (const i64 k : left.columns)
+      work->products += right.offsets[static_cast<std::size_t>(k + 1)] -
+                        right.offsets[static_cast<std::size_t>(k)];
+    work->product = std::make_shared<const Rows<Complex>>(product(left, right, b->cols));
+    c->nnz = work->product->offsets.back();
+  });
+}
+
+// Writes the product to C.
+Status copy(Call call, const SpMat* c, const cusparseSpGEMMDescr* work, const void* alpha,
+            const void* beta, cudaDataType type) {
+  if (!call) return call.status();
+  call.require(work->product != nullptr && work->product->offsets.back() == c->nnz);
+  call.out(*c);
+  const Scalar scale = call.scalar(alpha, type), keep = call.scalar(beta, type);
+  return call.run([c = *c, rows = work->product, scale, keep] {
+    store_structure(c, *rows);
+    store_values(c, *rows, scale.value<Complex>(), keep.value<Complex>());
+  });
+}
+
+Status copy_structure(Call call, const SpMat* c, const cusparseSpGEMMDescr* work,
+                      std::size_t* bytes, const void* buffer) {
+  if (!call) return call.status();
+  if (buffer == nullptr) return tell_room(work, bytes);
+  call.require(work->product != nullptr && work->product->offsets.back() == c->nnz);
+  call.structure(*c, true);
+  return call.run([c = *c, rows = work->product] { store_structure(c, *rows); });
+}
+
+// The values alone, where C has its structure.
+Status multiply_again(Call call, const SpMat* a, const SpMat* b, const SpMat* c, const void* alpha,
+                      const void* beta, cudaDataType type) {
+  if (!call) return call.status();
+  call.in(*a).in(*b).out_values(*c);
+  const Scalar scale = call.scalar(alpha, type), keep = call.scalar(beta, type);
+  return call.run([a = *a, b = *b, c = *c, scale, keep] {
+    const auto rows = product(load_rows<Complex>(a, CUSPARSE_OPERATION_NON_TRANSPOSE),
+                              load_rows<Complex>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), b.cols);
+    store_values(c, rows, scale.value<Complex>(), keep.value<Complex>());
+  });
+}
+
+// Solves op(A) Y = alpha op(X), where A's descriptor says which triangle of A is used.
+Status solve(Call& call, Op op_a, Op op_x, const void* alpha, const SpMat& a, const DnMat& x,
+             const DnMat& y, cudaDataType type) {
+  call.require(a.format != CUSPARSE_FORMAT_BSR, CUSPARSE_STATUS_NOT_SUPPORTED)
+      .require(is_operation(op_a) && is_operation(op_x) && a.rows == a.cols && y.rows == a.rows &&
+               rows_of(x, op_x) == y.rows && cols_of(x, op_x) == y.cols);
+  call.types(a.type, x.type, y.type, type).in(a).in(x).out(y);
+  const Scalar scale = call.scalar(alpha, type);
+  return by_number(type, [&](auto number) {
+    using W = decltype(number);
+    return call.run([=] {
+      const auto rows = load_rows<W>(a, op_a);
+      auto values = load_dense<W>(x, op_x, 0);
+      const bool lower = (a.fill == CUSPARSE_FILL_MODE_LOWER) != transposes(op_a),
+                 unit = a.diagonal == CUSPARSE_DIAG_TYPE_UNIT;
+      const auto at = [&](i64 row) { return &values[static_cast<std::size_t>(row * y.cols)]; };
+      for (i64 i = 0; i < y.rows; ++i) {
+        const i64 row = lower ? i : y.rows - 1 - i;
+        W* const to = at(row);
+        W pivot = unit ? W(1) : W();
+        for (i64 j = 0; j < y.cols; ++j) to[j] *= scale.value<W>();
+        rows.each(row, [&](i64 col, W value) {
+          if (col == row && !unit) pivot += value;
+          if (lower ? col < row : col > row)
+            for (i64 j = 0; j < y.cols; ++j) to[j] -= value * at(col)[j];
+        });
+        for (i64 j = 0; j < y.cols; ++j) to[j] /= pivot;
+      }
+      for (i64 i = 0; i < y.rows; ++i)
+        for (i64 j = 0; j < y.cols; ++j) blas::store(y.type, y.values, y.place(i, j), at(i)[j]);
+    });
+  });
+}
+
+Status spsv(const char* name, cusparseHandle_t handle, Op op, const void* alpha, const SpMat* a,
+            const cusparseDnVecDescr* x, const cusparseDnVecDescr* y, cudaDataType type,
+            const void* work) {
+  Call call(name, handle, a, x, y);
+  call.require(work != nullptr);
+  if (!call) return call.status();
+  return solve(call, op, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, *a, column(*x), column(*y), type);
+}
+
+Status spsm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const void* alpha,
+            const SpMat* a, const DnMat* b, const DnMat* c, cudaDataType type, const void* work) {
+  Call call(name, handle, a, b, c);
+  call.require(work != nullptr);
+  return call ? solve(call, op_a, op_b, alpha, *a, *b, *c, type) : call.status();
+}
+
+template <class T>
+Status create(T** work) {
+  if (work == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
+  *work = new (std::nothrow) T();
+  return *work != nullptr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+}
+template <class T>
+Status destroy(const T* work) {
+  delete work;
+  return CUSPARSE_STATUS_SUCCESS;
+}
+
+template <class T>
+T* writable(const T* data) {
+  return const_cast<T*>(data);
+}
+
+// A CSR matrix of the functions that take its arrays.
+SpMat csr(i64 rows, i64 cols, i64 nnz, const int* offsets, const int* columns, const void* values,
+          cudaDataType type, cusparseIndexBase_t base) {
+  constexpr auto kInt = CUSPARSE_INDEX_32I;
+  return {CUSPARSE_FORMAT_CSR,
+          rows,
+          cols,
+          nnz,
+          {writable(offsets), kInt, base},
+          {writable(columns), kInt, base},
+          writable(values),
+          type};
+}
+
+// An operand of the functions of descriptors without arrays. rows = -1 is invalid.
+template <class T = float>
+SpMat csr(i64 rows, i64 cols, cusparseMatDescr_t m, i64 nnz, const T* values, const int* offsets,
+          const int* columns) {
+  const bool valid = m != nullptr && m->type == CUSPARSE_MATRIX_TYPE_GENERAL && nnz >= 0;
+  return csr(valid ? rows : -1, cols, nnz, offsets, columns, values, blas::kTypeOf<blas::Number<T>>,
+             valid ? m->base : CUSPARSE_INDEX_BASE_ZERO);
+}
+bool valid(const SpMat& m) { return m.rows >= 0 && m.cols >= 0; }
+
+// The number of elements of A + B, and the offsets of its rows. `total`: by the handle's mode.
+Status count_sum(const char* name, cusparseHandle_t handle, const SpMat& a, const SpMat& b,
+                 const SpMat& c, int* total) {
+  Call call(name, handle, total);
+  call.require(valid(a) && valid(b) && valid(c));
+  if (!call) return call.status();
+  call.structure(a, false).structure(b, false).out(
+      c.first.data, static_cast<std::size_t>(c.rows + 1) * sizeof(int));
+  if (call.on_device()) call.out(total, sizeof *total);
+  const auto work = [=] {
+    const auto rows = weighted_sum(0.0, load_rows<double>(a, CUSPARSE_OPERATION_NON_TRANSPOSE), 0.0,
+                                   load_rows<double>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), a.cols);
+    store_structure(c, rows);
+    *total = static_cast<int>(rows.offsets.back());
+  };
+  return call.on_device() ? call.run(work) : call.run_now(work);
+}
+
+// C = alpha A + beta B. C's arrays are as long as its offsets say.
+Status add(const char* name, cusparseHandle_t handle, const void* alpha, const SpMat& a,
+           const void* beta, const SpMat& b, const SpMat& c) {
+  Call call(name, handle);
+  call.require(valid(a) && valid(b) && valid(c));
+  if (!call) return call.status();
+  const Scalar scale = call.scalar(alpha, a.type), other = call.scalar(beta, a.type);
+  call.in(a).in(b).out(c.first.data, static_cast<std::size_t>(c.rows + 1) * sizeof(int));
+  return by_number(a.type, [&](auto number) {
+    using W = decltype(number);
+    return call.run([=] {
+      const auto rows =
+          weighted_sum(scale.value<W>(), load_rows<W>(a, CUSPARSE_OPERATION_NON_TRANSPOSE),
+                       other.value<W>(), load_rows<W>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), a.cols);
+      SpMat result = c;
+      result.nnz = static_cast<i64>(rows.columns.size());
+      const auto bytes = [&](std::size_t of_one) { return rows.columns.size() * of_one; };
+      if (!rows.columns.empty() &&
+          (vgpuDeviceContains(c.index.data, bytes(sizeof(int))) == 0 ||
+           vgpuDeviceContains(c.values, bytes(blas::bytes_of(c.type))) == 0))
+        throw std::runtime_error("the result is not wholly in device memory");
+      store_structure(result, rows);
+      store_values(result, rows, W(1), W());
+      vgpuMarkWritten(c.index.data, bytes(sizeof(int)));
+      vgpuMarkWritten(c.values, bytes(blas::bytes_of(c.type)));
+    });
+  });
+}
+
+// The other compressed format, which is CSR of the transposed matrix.
+Status transpose(const char* name, cusparseHandle_t handle, const SpMat& a, const SpMat& to,
+                 cusparseAction_t action) {
+  const bool numeric = action == CUSPARSE_ACTION_NUMERIC;
+  Call call(name, handle);
+  call.types(a.type).require(valid(a) && a.nnz >= 0);
+  if (!call) return call.status();
+  call.structure(a, false).structure(to, true);
+  if (numeric) call.values(a, false).values(to, true);
+  return by_number(a.type, [&](auto number) {
+    using W = decltype(number);
+    return call.run([=] {
+      const auto rows = load_rows<W>(a, CUSPARSE_OPERATION_TRANSPOSE);
+      store_structure(to, rows);
+      if (numeric) store_values(to, rows, W(1), W());
+    });
+  });
+}
+
+Status offsets_to_rows(const char* name, cusparseHandle_t handle, const int* offsets, int nnz,
+                       int m, int* rows, cusparseIndexBase_t base) {
+  Call call(name, handle);
+  call.require(nnz >= 0 && m >= 0);
+  if (!call) return call.status();
+  call.in(offsets, static_cast<std::size_t>(m + 1) * sizeof(int))
+      .out(rows, static_cast<std::size_t>(nnz) * sizeof(int));
+  return call.run([=] {
+    each_compressed({writable(offsets), CUSPARSE_INDEX_32I, base}, 0, m, nnz,
+                    [&](i64 row, i64 place) { rows[place] = static_cast<int>(row) + base; });
+  });
+}
+
+Status rows_to_offsets(const char* name, cusparseHandle_t handle, const int* rows, int nnz, int m,
+                       int* offsets, cusparseIndexBase_t base) {
+  Call call(name, handle);
+  call.require(nnz >= 0 && m >= 0);
+  if (!call) return call.status();
+  call.in(rows, static_cast<std::size_t>(nnz) * sizeof(int))
+      .out(offsets, static_cast<std::size_t>(m + 1) * sizeof(int));
+  return call.run([=] {
+    for (int row = 0; row <= m; ++row)
+      offsets[row] = static_cast<int>(std::lower_bound(rows, rows + nnz, row + base) - rows) + base;
+  });
+}
+
+}  // namespace
+}  // namespace vgpu::sparse
+
+using namespace vgpu::sparse;  // NOLINT: only entry points follow
+
+VGPU_BY(cusparseSpGEMM_createDescr, 1, create(a0));
+VGPU_BY(cusparseSpGEMM_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpGEMM_workEstimation, 13,
+        multiply(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
+VGPU_BY(cusparseSpGEMM_compute, 13,
+        multiply(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
+VGPU_BY(cusparseSpGEMM_copy, 11,
+        copy(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a7, a10, a3, a6, a8));
+VGPU_BY(cusparseSpGEMM_getNumProducts, 2,
+        a0 == nullptr || a1 == nullptr ? CUSPARSE_STATUS_INVALID_VALUE
+                                       : (*a1 = a0->products, CUSPARSE_STATUS_SUCCESS));
+
+cusparseStatus_t cusparseSpGEMM_estimateMemory(cusparseHandle_t handle, Op, Op, const void*,
+                                               cusparseConstSpMatDescr_t, cusparseConstSpMatDescr_t,
+                                               const void*, cusparseSpMatDescr_t, cudaDataType,
+                                               cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t, float,
+                                               size_t* bytes3, void*, size_t* bytes2) {
+  if (bytes2 != nullptr) *bytes2 = kRoom;
+  return tell_room(handle, bytes3);
+}
+
+VGPU_BY(cusparseSpGEMMreuse_workEstimation, 10, tell_room(a0, a8));
+VGPU_BY(cusparseSpGEMMreuse_nnz, 14,
+        a8 == nullptr || a10 == nullptr || a12 == nullptr
+            ? CUSPARSE_STATUS_INVALID_VALUE
+            : (*a10 = *a12 = kRoom,
+               multiply(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a3, a4, a5, a7, a8, a9)));
+VGPU_BY(cusparseSpGEMMreuse_copy, 10,
+        copy_structure(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a5, a7, a8, a9));
+VGPU_BY(cusparseSpGEMMreuse_compute, 11,
+        multiply_again(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a3, a6, a8));
+
+VGPU_BY(cusparseSpSV_createDescr, 1, create(a0));
+VGPU_BY(cusparseSpSV_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpSV_bufferSize, 10, tell_room(a0, a9));
+VGPU_BY(cusparseSpSV_analysis, 10, known(a0));
+VGPU_BY(cusparseSpSV_solve, 9, spsv(__func__, a0, a1, a2, a3, a4, a5, a6, a8));
+VGPU_BY(cusparseSpSM_createDescr, 1, create(a0));
+VGPU_BY(cusparseSpSM_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpSM_bufferSize, 11, tell_room(a0, a10));
+VGPU_BY(cusparseSpSM_analysis, 11, known(a0));
+VGPU_BY(cusparseSpSM_solve, 10, spsm(__func__, a0, a1, a2, a3, a4, a5, a6, a7, a9));
+
+VGPU_BY(cusparseXcoo2csr, 6, rows_to_offsets(__func__, a0, a1, a2, a3, a4, a5));
+VGPU_BY(cusparseXcsr2coo, 6, offsets_to_rows(__func__, a0, a1, a2, a3, a4, a5));
+VGPU_BY(cusparseCsr2cscEx2, 15,
+        transpose(__func__, a0, csr(a1, a2, a3, a5, a6, a4, a10, a12),
+                  csr(a2, a1, a3, a8, a9, a7, a10, a12), a11));
+VGPU_BY(cusparseCsr2cscEx2_bufferSize, 15, tell_room(a0, a14));
+VGPU_BY(cusparseXcsrgeam2Nnz, 15,
+        count_sum(__func__, a0, csr<float>(a1, a2, a3, a4, nullptr, a5, a6),
+                  csr<float>(a1, a2, a7, a8, nullptr, a9, a10),
+                  csr<float>(a1, a2, a11, 0, nullptr, a12, nullptr), a13));
+#define VGPU_ADD(letter)                                                                  \
+  VGPU_BY(cusparse##letter##csrgeam2, 20,                                                 \
+          add(__func__, a0, a3, csr(a1, a2, a4, a5, a6, a7, a8), a9,                      \
+              csr(a1, a2, a10, a11, a12, a13, a14), csr(a1, a2, a15, 0, a16, a17, a18))); \
+  VGPU_BY(cusparse##letter##csrgeam2_bufferSizeExt, 20, tell_room(a0, a19))
+VGPU_ADD(S);
+VGPU_ADD(D);
+VGPU_ADD(C);
+VGPU_ADD(Z);
