@@ -3,7 +3,9 @@
 // them.
 #pragma once
 #include <cuda_runtime_api.h>
+#include <library_types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,10 +54,55 @@ inline bool submit(const char* name, cudaStream_t stream, std::function<void()> 
   return true;
 }
 
+// Status codes that cuSPARSE and cuSOLVER have in common.
+template <class Status>
+struct Codes {
+  static constexpr auto kSuccess = Status(0), kNotInitialized = Status(1), kAllocFailed = Status(2),
+                        kInvalid = Status(3), kFailed = Status(6);
+};
+
+// Functions of opaque objects that programs have pointers to.
+template <class Status>
+struct Objects : Codes<Status> {
+  using Code = Codes<Status>;
+  template <class Pointer, class T>
+  static Status create(Pointer* to, T value) {
+    if (to == nullptr) return Code::kInvalid;
+    *to = new (std::nothrow) T(value);
+    return *to != nullptr ? Code::kSuccess : Code::kAllocFailed;
+  }
+  template <class T>
+  static Status destroy(const T* object) {
+    delete object;
+    return Code::kSuccess;
+  }
+  static Status known(const void* object) {
+    return object != nullptr ? Code::kSuccess : Code::kNotInitialized;
+  }
+  template <class T, class Field>
+  static Status set(T* object, Field T::*field, std::type_identity_t<Field> value) {
+    if (object != nullptr) object->*field = value;
+    return known(object);
+  }
+  template <class T, class Field>
+  static Status get(const T* object, Field T::*field, Field* to) {
+    if (object != nullptr && to == nullptr) return Code::kInvalid;
+    if (object != nullptr) *to = object->*field;
+    return known(object);
+  }
+  static Status property(libraryPropertyType type, int* value, std::array<int, 3> version) {
+    if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL) return Code::kInvalid;
+    *value = version[type];
+    return Code::kSuccess;
+  }
+};
+
 // The arguments of one call, whose first fault is its status. Operands must be in device memory;
 // after the work, those that are written are marked.
-template <class Status, Status kSuccess, Status kInvalid, Status kFailed>
-class HostCall {
+template <class Status>
+class HostCall : Codes<Status> {
+  using Codes<Status>::kSuccess, Codes<Status>::kInvalid, Codes<Status>::kFailed;
+
  public:
   HostCall(const char* name, cudaStream_t stream) : name_(name), stream_(stream) {}
 
@@ -83,6 +131,7 @@ class HostCall {
            status != cudaStreamCaptureStatusNone;
   }
   Status status() const { return status_; }
+  explicit operator bool() const { return status_ == kSuccess; }
   const char* name() const { return name_; }
 
   template <class Work>

@@ -3,7 +3,6 @@
 #include "solver/dense.hpp"
 
 #include <cstdio>
-#include <new>
 
 #include "include/entry_points.hpp"
 
@@ -33,37 +32,11 @@ Status tell_room(Handle handle, int* elements) {
   return kFine;
 }
 
-template <class T>
-Status create(T** object) {
-  if (object == nullptr) return kInvalid;
-  *object = new (std::nothrow) T();
-  return *object != nullptr ? kFine : CUSOLVER_STATUS_ALLOC_FAILED;
-}
-template <class T>
-Status destroy(const T* object) {
-  delete object;
-  return kFine;
-}
-
 Status create_handle(Handle* handle) {
-  if (lapack_function("dgetrf_") != nullptr) return create(handle);
+  if (lapack_function("dgetrf_") != nullptr) return Objects::create(handle, cusolverDnContext());
   say("cuSOLVER: LAPACK, which computes for it, is not found: install libopenblas.so.0 or "
       "liblapack.so.3");
   return CUSOLVER_STATUS_NOT_INITIALIZED;
-}
-
-template <class T, class Field>
-Status set(T* object, Field T::*field, Field value) {
-  if (object == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
-  object->*field = value;
-  return kFine;
-}
-template <class T, class Field>
-Status get(const T* object, Field T::*field, Field* value) {
-  if (object == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
-  if (value == nullptr) return kInvalid;
-  *value = object->*field;
-  return kFine;
 }
 
 // Settings and results of Jacobi's method, which is not used.
@@ -81,38 +54,32 @@ Status none(const void* object, T* value) {
 
 using namespace vgpu::solver;  // NOLINT: only entry points follow
 
-cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value) {
-  if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL) return kInvalid;
-  constexpr int kVersion[] = {CUSOLVER_VER_MAJOR, CUSOLVER_VER_MINOR, CUSOLVER_VER_PATCH};
-  *value = kVersion[type];
-  return kFine;
-}
-cusolverStatus_t cusolverGetVersion(int* version) {
-  if (version == nullptr) return kInvalid;
-  *version = CUSOLVER_VERSION;
-  return kFine;
-}
+VGPU_BY(cusolverGetProperty, 2,
+        Objects::property(a0, a1, {CUSOLVER_VER_MAJOR, CUSOLVER_VER_MINOR, CUSOLVER_VER_PATCH}));
+VGPU_BY(cusolverGetVersion, 1,
+        a0 == nullptr ? kInvalid : (*a0 = CUSOLVER_VERSION, CUSOLVER_STATUS_SUCCESS));
 
 VGPU_BY(cusolverDnCreate, 1, create_handle(a0));
-VGPU_BY(cusolverDnDestroy, 1, a0 == nullptr ? CUSOLVER_STATUS_NOT_INITIALIZED : destroy(a0));
-VGPU_BY(cusolverDnSetStream, 2, set(a0, &cusolverDnContext::stream, a1));
-VGPU_BY(cusolverDnGetStream, 2, get(a0, &cusolverDnContext::stream, a1));
-VGPU_BY(cusolverDnSetDeterministicMode, 2, set(a0, &cusolverDnContext::deterministic, a1));
-VGPU_BY(cusolverDnGetDeterministicMode, 2, get(a0, &cusolverDnContext::deterministic, a1));
-VGPU_BY(cusolverDnSetMathMode, 2, set(a0, &cusolverDnContext::math, a1));
-VGPU_BY(cusolverDnGetMathMode, 2, get(a0, &cusolverDnContext::math, a1));
-VGPU_BY(cusolverDnCreateParams, 1, create(a0));
-VGPU_BY(cusolverDnDestroyParams, 1, destroy(a0));
+VGPU_BY(cusolverDnDestroy, 1,
+        a0 == nullptr ? CUSOLVER_STATUS_NOT_INITIALIZED : Objects::destroy(a0));
+VGPU_BY(cusolverDnSetStream, 2, Objects::set(a0, &cusolverDnContext::stream, a1));
+VGPU_BY(cusolverDnGetStream, 2, Objects::get(a0, &cusolverDnContext::stream, a1));
+VGPU_BY(cusolverDnSetDeterministicMode, 2, Objects::set(a0, &cusolverDnContext::deterministic, a1));
+VGPU_BY(cusolverDnGetDeterministicMode, 2, Objects::get(a0, &cusolverDnContext::deterministic, a1));
+VGPU_BY(cusolverDnSetMathMode, 2, Objects::set(a0, &cusolverDnContext::math, a1));
+VGPU_BY(cusolverDnGetMathMode, 2, Objects::get(a0, &cusolverDnContext::math, a1));
+VGPU_BY(cusolverDnCreateParams, 1, Objects::create(a0, cusolverDnParams()));
+VGPU_BY(cusolverDnDestroyParams, 1, Objects::destroy(a0));
 VGPU_BY(cusolverDnSetAdvOptions, 3, ignored(a0));
-VGPU_BY(cusolverDnCreateSyevjInfo, 1, create(a0));
-VGPU_BY(cusolverDnDestroySyevjInfo, 1, destroy(a0));
+VGPU_BY(cusolverDnCreateSyevjInfo, 1, Objects::create(a0, syevjInfo()));
+VGPU_BY(cusolverDnDestroySyevjInfo, 1, Objects::destroy(a0));
 VGPU_BY(cusolverDnXsyevjSetTolerance, 2, ignored(a0));
 VGPU_BY(cusolverDnXsyevjSetMaxSweeps, 2, ignored(a0));
 VGPU_BY(cusolverDnXsyevjSetSortEig, 2, ignored(a0));
 VGPU_BY(cusolverDnXsyevjGetResidual, 3, none(a1, a2));
 VGPU_BY(cusolverDnXsyevjGetSweeps, 3, none(a1, a2));
-VGPU_BY(cusolverDnCreateGesvdjInfo, 1, create(a0));
-VGPU_BY(cusolverDnDestroyGesvdjInfo, 1, destroy(a0));
+VGPU_BY(cusolverDnCreateGesvdjInfo, 1, Objects::create(a0, gesvdjInfo()));
+VGPU_BY(cusolverDnDestroyGesvdjInfo, 1, Objects::destroy(a0));
 VGPU_BY(cusolverDnXgesvdjSetTolerance, 2, ignored(a0));
 VGPU_BY(cusolverDnXgesvdjSetMaxSweeps, 2, ignored(a0));
 VGPU_BY(cusolverDnXgesvdjSetSortEig, 2, ignored(a0));

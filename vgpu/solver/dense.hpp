@@ -36,14 +36,16 @@ inline char letter(cublasFillMode_t uplo) { return letter("LU", uplo); }
 inline char letter(cublasOperation_t op) { return letter("NTC", op); }
 inline char letter(cusolverEigMode_t mode) { return letter("NV", mode); }
 
-class Call : public HostCall<Status, CUSOLVER_STATUS_SUCCESS, CUSOLVER_STATUS_INVALID_VALUE,
-                             CUSOLVER_STATUS_EXECUTION_FAILED> {
+using Objects = vgpu::Objects<Status>;
+static_assert(Objects::kInvalid == CUSOLVER_STATUS_INVALID_VALUE &&
+              Objects::kFailed == CUSOLVER_STATUS_EXECUTION_FAILED);
+
+class Call : public HostCall<Status> {
  public:
   Call(const char* name, Handle handle)
       : HostCall(name, handle != nullptr ? handle->stream : nullptr) {
     require(handle != nullptr, CUSOLVER_STATUS_NOT_INITIALIZED);
   }
-  explicit operator bool() const { return status() == CUSOLVER_STATUS_SUCCESS; }
 
   template <class... Letters>
   Call& letters(Letters... letters) {

@@ -68,7 +68,8 @@ void lapack_with(std::tuple<W...> sizes, const char* name, int* info, A... argum
     if constexpr (std::is_same_v<Size, int>)
       return static_cast<std::size_t>(size);
     else
-      return static_cast<std::size_t>(reinterpret_cast<const Real<Size>&>(size)) + 1;
+      // Above 2^24 a float may be less than the size.
+      return static_cast<std::size_t>(reinterpret_cast<const Real<Size>&>(size) * (1 + 1e-6)) + 1;
   };
   std::apply(
       [&](const auto&... size) {

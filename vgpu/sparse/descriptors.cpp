@@ -3,7 +3,6 @@
 #include "sparse/descriptors.hpp"
 
 #include <array>
-#include <new>
 #include <type_traits>
 
 #include "include/entry_points.hpp"
@@ -42,24 +41,23 @@ Call& Call::values(const SpMat& m, bool written) {
   return *this;
 }
 
+Call& Call::dense(const DnMat& m, bool written) {
+  const std::size_t bytes = blas::bytes_of(m.type);
+  const i64 lines = m.by_columns() ? m.cols : m.rows, width = m.by_columns() ? m.rows : m.cols;
+  for (int b = 0; b < m.batches; ++b) {
+    char* const data = static_cast<char*>(m.values) + b * m.stride * static_cast<i64>(bytes);
+    const auto range = [&](auto use) {
+      (this->*use)(data, static_cast<std::size_t>(width) * bytes, static_cast<std::size_t>(lines),
+                   static_cast<std::size_t>(m.ld) * bytes);
+    };
+    written ? range(&HostCall::out) : range(&HostCall::in);
+  }
+  return *this;
+}
+
 namespace {
 
 constexpr Status kFine = CUSPARSE_STATUS_SUCCESS, kInvalid = CUSPARSE_STATUS_INVALID_VALUE;
-
-Status either(bool holds) { return holds ? kFine : kInvalid; }
-
-template <class Pointer, class T>
-Status create(Pointer* to, bool holds, T value) {
-  if (to == nullptr || !holds) return kInvalid;
-  *to = new (std::nothrow) T(value);
-  return *to != nullptr ? kFine : CUSPARSE_STATUS_ALLOC_FAILED;
-}
-
-template <class T>
-Status destroy(const T* object) {
-  delete object;
-  return kFine;
-}
 
 // tell(object, to...)(value...) writes the values to where the caller wants them.
 template <class... Targets>
@@ -71,11 +69,10 @@ auto tell(const void*, Targets*... to) {
   };
 }
 
-template <class T, class V, class Field>
-Status set(T* object, Field T::*field, V value) {
-  if (object == nullptr) return kInvalid;
-  object->*field = value;
-  return kFine;
+// If the arguments are valid.
+template <class Pointer, class T>
+Status create(Pointer* to, bool valid, T value) {
+  return valid ? Objects::create(to, value) : kInvalid;
 }
 
 bool is_index(cusparseIndexType_t type) { return index_bytes(type) != 0; }
@@ -194,40 +191,27 @@ using namespace vgpu::sparse;  // NOLINT: only entry points follow
   VGPU_TELL(cusparse##name, count, __VA_ARGS__); \
   VGPU_TELL(cusparseConst##name, count, __VA_ARGS__)
 
-VGPU_BY(cusparseCreate, 1, create(a0, true, cusparseContext()));
-VGPU_BY(cusparseDestroy, 1, a0 == nullptr ? CUSPARSE_STATUS_NOT_INITIALIZED : destroy(a0));
-VGPU_BY(cusparseSetStream, 2, set(a0, &cusparseContext::stream, a1));
+VGPU_BY(cusparseCreate, 1, Objects::create(a0, cusparseContext()));
+VGPU_BY(cusparseDestroy, 1, a0 == nullptr ? CUSPARSE_STATUS_NOT_INITIALIZED : Objects::destroy(a0));
+VGPU_BY(cusparseSetStream, 2, Objects::set(a0, &cusparseContext::stream, a1));
 VGPU_TELL(cusparseGetStream, 2, a0->stream);
-VGPU_BY(cusparseSetPointerMode, 2, set(a0, &cusparseContext::mode, a1));
+VGPU_BY(cusparseSetPointerMode, 2, Objects::set(a0, &cusparseContext::mode, a1));
 VGPU_TELL(cusparseGetPointerMode, 2, a0->mode);
 VGPU_TELL(cusparseGetVersion, 2, CUSPARSE_VERSION);
+VGPU_BY(cusparseGetProperty, 2,
+        Objects::property(a0, a1, {CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH}));
 VGPU_BY(cusparseGetErrorName, 1, texts_of(a0).name);
 VGPU_BY(cusparseGetErrorString, 1, texts_of(a0).text);
 
-cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
-  if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL) return kInvalid;
-  constexpr int kVersion[] = {CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH};
-  *value = kVersion[type];
-  return kFine;
-}
-
-// Nothing is logged.
-VGPU_BY(cusparseLoggerSetCallback, 1, kFine);
-VGPU_BY(cusparseLoggerSetFile, 1, kFine);
-VGPU_BY(cusparseLoggerOpenFile, 1, kFine);
-VGPU_BY(cusparseLoggerSetLevel, 1, kFine);
-VGPU_BY(cusparseLoggerSetMask, 1, kFine);
-VGPU_BY(cusparseLoggerForceDisable, 0, kFine);
-
-VGPU_BY(cusparseCreateMatDescr, 1, create(a0, true, cusparseMatDescr()));
-VGPU_BY(cusparseDestroyMatDescr, 1, destroy(a0));
-VGPU_BY(cusparseSetMatType, 2, set(a0, &cusparseMatDescr::type, a1));
+VGPU_BY(cusparseCreateMatDescr, 1, Objects::create(a0, cusparseMatDescr()));
+VGPU_BY(cusparseDestroyMatDescr, 1, Objects::destroy(a0));
+VGPU_BY(cusparseSetMatType, 2, Objects::set(a0, &cusparseMatDescr::type, a1));
 VGPU_BY(cusparseGetMatType, 1, a0->type);
-VGPU_BY(cusparseSetMatFillMode, 2, set(a0, &cusparseMatDescr::fill, a1));
+VGPU_BY(cusparseSetMatFillMode, 2, Objects::set(a0, &cusparseMatDescr::fill, a1));
 VGPU_BY(cusparseGetMatFillMode, 1, a0->fill);
-VGPU_BY(cusparseSetMatDiagType, 2, set(a0, &cusparseMatDescr::diagonal, a1));
+VGPU_BY(cusparseSetMatDiagType, 2, Objects::set(a0, &cusparseMatDescr::diagonal, a1));
 VGPU_BY(cusparseGetMatDiagType, 1, a0->diagonal);
-VGPU_BY(cusparseSetMatIndexBase, 2, set(a0, &cusparseMatDescr::base, a1));
+VGPU_BY(cusparseSetMatIndexBase, 2, Objects::set(a0, &cusparseMatDescr::base, a1));
 VGPU_BY(cusparseGetMatIndexBase, 1, a0->base);
 
 // A function, and its form for descriptors of what is only read.
@@ -236,27 +220,28 @@ VGPU_BY(cusparseGetMatIndexBase, 1, a0->base);
   VGPU_BY(cusparse##prefix##Const##name, count, expression)
 
 VGPU_AND_CONST(Create, DnVec, 4, create_vector(a0, a1, a2, a3));
-VGPU_BY(cusparseDestroyDnVec, 1, destroy(a0));
+VGPU_BY(cusparseDestroyDnVec, 1, Objects::destroy(a0));
 VGPU_GET(DnVecGet, 4, a0->size, a0->values, a0->type);
 VGPU_GET(DnVecGetValues, 2, a0->values);
-VGPU_BY(cusparseDnVecSetValues, 2, set(a0, &cusparseDnVecDescr::values, a1));
+VGPU_BY(cusparseDnVecSetValues, 2, Objects::set(a0, &cusparseDnVecDescr::values, a1));
 
 VGPU_AND_CONST(Create, SpVec, 8, create_vector(VGPU_ARGUMENTS_8));
-VGPU_BY(cusparseDestroySpVec, 1, destroy(a0));
+VGPU_BY(cusparseDestroySpVec, 1, Objects::destroy(a0));
 VGPU_GET(SpVecGet, 8, a0->size, a0->nnz, a0->indices.data, a0->values, a0->indices.type,
          a0->indices.base, a0->type);
 VGPU_GET(SpVecGetValues, 2, a0->values);
 VGPU_TELL(cusparseSpVecGetIndexBase, 2, a0->indices.base);
-VGPU_BY(cusparseSpVecSetValues, 2, set(a0, &cusparseSpVecDescr::values, a1));
+VGPU_BY(cusparseSpVecSetValues, 2, Objects::set(a0, &cusparseSpVecDescr::values, a1));
 
 VGPU_AND_CONST(Create, DnMat, 7, create_dense(VGPU_ARGUMENTS_7));
-VGPU_BY(cusparseDestroyDnMat, 1, destroy(a0));
+VGPU_BY(cusparseDestroyDnMat, 1, Objects::destroy(a0));
 VGPU_GET(DnMatGet, 7, a0->rows, a0->cols, a0->ld, a0->values, a0->type, a0->order);
 VGPU_GET(DnMatGetValues, 2, a0->values);
-VGPU_BY(cusparseDnMatSetValues, 2, set(a0, &DnMat::values, a1));
+VGPU_BY(cusparseDnMatSetValues, 2, Objects::set(a0, &DnMat::values, a1));
 VGPU_TELL(cusparseDnMatGetStridedBatch, 3, a0->batches, a0->stride);
 VGPU_BY(cusparseDnMatSetStridedBatch, 3,
-        a1 < 1 ? kInvalid : (set(a0, &DnMat::batches, a1), set(a0, &DnMat::stride, a2)));
+        a1 < 1 ? kInvalid
+               : (Objects::set(a0, &DnMat::batches, a1), Objects::set(a0, &DnMat::stride, a2)));
 
 VGPU_AND_CONST(Create, Csr, 11,
                create_sparse(a0, CUSPARSE_FORMAT_CSR, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10));
@@ -267,7 +252,7 @@ VGPU_AND_CONST(Create, Coo, 10,
 VGPU_AND_CONST(Create, Bsr, 14,
                create_sparse(a0, CUSPARSE_FORMAT_BSR, a1, a2, a3, a6, a7, a8, a9, a10, a11, a12, a4,
                              a5, a13));
-VGPU_BY(cusparseDestroySpMat, 1, destroy(a0));
+VGPU_BY(cusparseDestroySpMat, 1, Objects::destroy(a0));
 #define VGPU_MATRIX a0->rows, a0->cols, a0->nnz
 #define VGPU_ARRAYS a0->first.data, a0->index.data, a0->values
 VGPU_GET(CsrGet, 11, VGPU_MATRIX, VGPU_ARRAYS, a0->first.type, a0->index.type, a0->index.base,
@@ -281,7 +266,7 @@ VGPU_BY(cusparseCooSetPointers, 4, set_pointers(a0, a1, a2, a3));
 VGPU_TELL(cusparseSpMatGetFormat, 2, a0->format);
 VGPU_TELL(cusparseSpMatGetIndexBase, 2, a0->index.base);
 VGPU_GET(SpMatGetValues, 2, a0->values);
-VGPU_BY(cusparseSpMatSetValues, 2, set(a0, &SpMat::values, a1));
+VGPU_BY(cusparseSpMatSetValues, 2, Objects::set(a0, &SpMat::values, a1));
 VGPU_TELL(cusparseSpMatGetSize, 4, VGPU_MATRIX);
 VGPU_TELL(cusparseSpMatGetStridedBatch, 2, a0->batches);
 VGPU_BY(cusparseCooSetStridedBatch, 3, set_batches(a0, CUSPARSE_FORMAT_COO, a1, 0, a2, a2));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "blas/value.hpp"
@@ -88,11 +89,8 @@ struct cusparseSpMatDescr {
       index;  // CSR, CSC, BSR, SELL: offsets and indices; COO: both indices
   void* values;
   cudaDataType type;
-  // BSR and Blocked-ELL: of a block; SELL: rows of a slice.
-  std::int64_t block_rows = 1, block_cols = 1;
-  // Blocked-ELL: columns that are stored; SELL: values that are stored.
-  std::int64_t stored = 0;
-  cusparseOrder_t order = CUSPARSE_ORDER_ROW;  // in a block of BSR
+  std::int64_t block_rows = 1, block_cols = 1;  // of BSR
+  cusparseOrder_t order = CUSPARSE_ORDER_ROW;   // in a block of BSR
   int batches = 1;
   std::int64_t first_stride = 0, index_stride = 0, value_stride = 0;
   cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;
@@ -108,14 +106,12 @@ using DnMat = cusparseDnMatDescr;
 // A workspace's size. Programs take a null pointer for the question how large it is to be.
 constexpr std::size_t kRoom = 16;
 
-inline Status known(const void* handle) {
-  return handle != nullptr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_NOT_INITIALIZED;
-}
+using Objects = vgpu::Objects<Status>;
+inline Status known(const void* handle) { return Objects::known(handle); }
 inline Status tell_room(const void* handle, std::size_t* bytes) {
-  if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (bytes == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
-  *bytes = kRoom;
-  return CUSPARSE_STATUS_SUCCESS;
+  if (handle != nullptr && bytes == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
+  if (handle != nullptr) *bytes = kRoom;
+  return known(handle);
 }
 
 // A factor in host or device memory, by the handle's mode. On the host it is read at the call.
@@ -133,8 +129,10 @@ class Scalar {
   alignas(16) unsigned char bits_[16] = {};
 };
 
-class Call : public HostCall<Status, CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_INVALID_VALUE,
-                             CUSPARSE_STATUS_EXECUTION_FAILED> {
+static_assert(Objects::kInvalid == CUSPARSE_STATUS_INVALID_VALUE &&
+              Objects::kFailed == CUSPARSE_STATUS_EXECUTION_FAILED);
+
+class Call : public HostCall<Status> {
  public:
   template <class... Descriptors>
   Call(const char* name, cusparseHandle_t handle, const Descriptors*... descriptors)
@@ -142,7 +140,6 @@ class Call : public HostCall<Status, CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_IN
     require(handle != nullptr, CUSPARSE_STATUS_NOT_INITIALIZED);
     require((... && (descriptors != nullptr)));
   }
-  explicit operator bool() const { return status() == CUSPARSE_STATUS_SUCCESS; }
   bool on_device() const { return handle_->mode == CUSPARSE_POINTER_MODE_DEVICE; }
 
   // Every type is one that this library computes with, and the last is complex if any is.
@@ -173,12 +170,8 @@ class Call : public HostCall<Status, CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_IN
     }
     return scalar;
   }
-  Call& in(const DnMat& m) {
-    return dense(m, [&](auto... range) { HostCall::in(range...); });
-  }
-  Call& out(const DnMat& m) {
-    return dense(m, [&](auto... range) { HostCall::out(range...); });
-  }
+  Call& in(const DnMat& m) { return dense(m, false); }
+  Call& out(const DnMat& m) { return dense(m, true); }
   Call& in(const SpMat& m) { return structure(m, false).values(m, false); }
   Call& out(const SpMat& m) { return structure(m, true).values(m, true); }
   Call& out_values(const SpMat& m) { return structure(m, false).values(m, true); }
@@ -188,16 +181,7 @@ class Call : public HostCall<Status, CUSPARSE_STATUS_SUCCESS, CUSPARSE_STATUS_IN
   using HostCall::in, HostCall::out;
 
  private:
-  template <class Range>
-  Call& dense(const DnMat& m, Range range) {
-    const std::size_t bytes = blas::bytes_of(m.type);
-    const auto scaled = [&](i64 count) { return static_cast<std::size_t>(count) * bytes; };
-    for (int b = 0; b < m.batches; ++b)
-      range(static_cast<char*>(m.values) + b * m.stride * static_cast<i64>(bytes),
-            scaled(m.by_columns() ? m.rows : m.cols),
-            static_cast<std::size_t>(m.by_columns() ? m.cols : m.rows), scaled(m.ld));
-    return *this;
-  }
+  Call& dense(const DnMat& m, bool written);
   // `count` elements in each matrix of a batch.
   void arrays(const SpMat& m, void* data, std::size_t bytes, i64 stride, i64 count, bool written);
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products of sparse matrices, triangular systems, and conversions between formats.
-#include <memory>
-#include <new>
 #include <utility>
 
 #include "include/entry_points.hpp"
 #include "sparse/elements.hpp"
 
-// A product that has been computed and awaits its matrix.
 struct cusparseSpGEMMDescr {
-  std::shared_ptr<const vgpu::sparse::Rows<std::complex<double>>> product;
   std::int64_t products = 0;  // of two elements
 };
 struct cusparseSpSVDescr {};
@@ -19,7 +15,6 @@ namespace vgpu::sparse {
 namespace {
 
 using Op = cusparseOperation_t;
-using Complex = std::complex<double>;
 
 // Sums of the elements of one row; add_to() appends the row, ordered by columns.
 template <class W>
@@ -76,25 +71,35 @@ Rows<W> weighted_sum(W alpha, const Rows<W>& a, W beta, const Rows<W>& b, i64 co
   return result;
 }
 
+// For arrays that a call could not name, because it does not know how long they are.
+template <class T>
+void check_and_mark(T* data, std::size_t bytes) {
+  if (bytes != 0 && vgpuDeviceContains(data, bytes) == 0)
+    throw std::runtime_error("the result is not wholly in device memory");
+  vgpuMarkWritten(data, bytes);
+}
+
 // Writes offsets and, where m has them, columns.
 template <class W>
 void store_structure(const SpMat& m, const Rows<W>& rows) {
   for (std::size_t r = 0; r < rows.offsets.size(); ++r)
     m.first.set(static_cast<i64>(r), rows.offsets[r]);
   if (m.index.data == nullptr) return;
-  check(static_cast<i64>(rows.columns.size()) <= m.nnz);
+  check(rows.offsets.back() <= m.nnz);
+  check_and_mark(m.index.data, rows.columns.size() * index_bytes(m.index.type));
   for (std::size_t p = 0; p < rows.columns.size(); ++p)
     m.index.set(static_cast<i64>(p), rows.columns[p]);
 }
 
 template <class W>
 void store_values(const SpMat& m, const Rows<W>& rows, W alpha, W beta) {
-  check(static_cast<i64>(rows.values.size()) <= m.nnz);
+  check(rows.offsets.back() <= m.nnz);
+  check_and_mark(m.values, rows.values.size() * blas::bytes_of(m.type));
   for (std::size_t p = 0; p < rows.values.size(); ++p)
     blend(m.type, m.values, static_cast<i64>(p), alpha, rows.values[p], beta);
 }
 
-// SpGEMM: the product's rows become known to the host, and C's descriptor gets their number.
+// A call of SpGEMM.
 Call spgemm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const SpMat* a,
             const SpMat* b, const SpMat* c, const cusparseSpGEMMDescr* work) {
   Call call(name, handle, a, b, c, work);
@@ -103,59 +108,40 @@ Call spgemm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const S
     call.require(m->format == CUSPARSE_FORMAT_CSR, CUSPARSE_STATUS_NOT_SUPPORTED);
   call.require(!transposes(op_a) && !transposes(op_b), CUSPARSE_STATUS_NOT_SUPPORTED)
       .require(a->cols == b->rows && a->rows == c->rows && b->cols == c->cols);
-  call.types(a->type, b->type, c->type);
+  call.types(a->type, b->type, c->type).in(*a).in(*b);
   return call;
 }
 
-Status multiply(Call call, const SpMat* a, const SpMat* b, SpMat* c, cusparseSpGEMMDescr* work,
-                std::size_t* bytes, const void* buffer) {
-  if (!call) return call.status();
-  if (buffer == nullptr) return tell_room(work, bytes);
-  call.in(*a).in(*b);
+// C's descriptor gets the number of elements. Without a buffer, only its size is asked for.
+Status count_product(Call call, const SpMat* a, const SpMat* b, SpMat* c, cusparseSpGEMMDescr* work,
+                     std::size_t* bytes, const void* buffer) {
+  if (buffer == nullptr || !call) return call ? tell_room(work, bytes) : call.status();
   return call.run_now([&] {
-    const auto left = load_rows<Complex>(*a, CUSPARSE_OPERATION_NON_TRANSPOSE),
-               right = load_rows<Complex>(*b, CUSPARSE_OPERATION_NON_TRANSPOSE);
+    const auto left = load_rows<double>(*a, Op()), right = load_rows<double>(*b, Op());
     work->products = 0;
-    for (const i64 k : left.columns)
-      work->products += right.offsets[static_cast<std::size_t>(k + 1)] -
-                        right.offsets[static_cast<std::size_t>(k)];
-    work->product = std::make_shared<const Rows<Complex>>(product(left, right, b->cols));
-    c->nnz = work->product->offsets.back();
+    for (const i64 k : left.columns) right.each(k, [&](i64, double) { ++work->products; });
+    c->nnz = product(left, right, b->cols).offsets.back();
   });
 }
 
-// Writes the product to C.
-Status copy(Call call, const SpMat* c, const cusparseSpGEMMDescr* work, const void* alpha,
-            const void* beta, cudaDataType type) {
+// Writes the product to C: its structure, its values or both.
+Status store_product(Call call, const SpMat* a, const SpMat* b, const SpMat* c, bool structure,
+                     bool values, const void* alpha, const void* beta, cudaDataType type) {
   if (!call) return call.status();
-  call.require(work->product != nullptr && work->product->offsets.back() == c->nnz);
-  call.out(*c);
-  const Scalar scale = call.scalar(alpha, type), keep = call.scalar(beta, type);
-  return call.run([c = *c, rows = work->product, scale, keep] {
-    store_structure(c, *rows);
-    store_values(c, *rows, scale.value<Complex>(), keep.value<Complex>());
-  });
-}
-
-Status copy_structure(Call call, const SpMat* c, const cusparseSpGEMMDescr* work,
-                      std::size_t* bytes, const void* buffer) {
-  if (!call) return call.status();
-  if (buffer == nullptr) return tell_room(work, bytes);
-  call.require(work->product != nullptr && work->product->offsets.back() == c->nnz);
-  call.structure(*c, true);
-  return call.run([c = *c, rows = work->product] { store_structure(c, *rows); });
-}
-
-// The values alone, where C has its structure.
-Status multiply_again(Call call, const SpMat* a, const SpMat* b, const SpMat* c, const void* alpha,
-                      const void* beta, cudaDataType type) {
-  if (!call) return call.status();
-  call.in(*a).in(*b).out_values(*c);
-  const Scalar scale = call.scalar(alpha, type), keep = call.scalar(beta, type);
-  return call.run([a = *a, b = *b, c = *c, scale, keep] {
-    const auto rows = product(load_rows<Complex>(a, CUSPARSE_OPERATION_NON_TRANSPOSE),
-                              load_rows<Complex>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), b.cols);
-    store_values(c, rows, scale.value<Complex>(), keep.value<Complex>());
+  Scalar scale, keep;
+  call.structure(*c, structure);
+  if (values) {
+    call.values(*c, true);
+    scale = call.scalar(alpha, type);
+    keep = call.scalar(beta, type);
+  }
+  return by_number(c->type, [&](auto number) {
+    using W = decltype(number);
+    return call.run([=, a = *a, b = *b, c = *c] {
+      const auto rows = product(load_rows<W>(a, Op()), load_rows<W>(b, Op()), b.cols);
+      if (structure) store_structure(c, rows);
+      if (values) store_values(c, rows, scale.value<W>(), keep.value<W>());
+    });
   });
 }
 
@@ -199,7 +185,7 @@ Status spsv(const char* name, cusparseHandle_t handle, Op op, const void* alpha,
   Call call(name, handle, a, x, y);
   call.require(work != nullptr);
   if (!call) return call.status();
-  return solve(call, op, CUSPARSE_OPERATION_NON_TRANSPOSE, alpha, *a, column(*x), column(*y), type);
+  return solve(call, op, Op(), alpha, *a, column(*x), column(*y), type);
 }
 
 Status spsm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const void* alpha,
@@ -207,18 +193,6 @@ Status spsm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const v
   Call call(name, handle, a, b, c);
   call.require(work != nullptr);
   return call ? solve(call, op_a, op_b, alpha, *a, *b, *c, type) : call.status();
-}
-
-template <class T>
-Status create(T** work) {
-  if (work == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
-  *work = new (std::nothrow) T();
-  return *work != nullptr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
-}
-template <class T>
-Status destroy(const T* work) {
-  delete work;
-  return CUSPARSE_STATUS_SUCCESS;
 }
 
 template <class T>
@@ -250,50 +224,35 @@ SpMat csr(i64 rows, i64 cols, cusparseMatDescr_t m, i64 nnz, const T* values, co
 }
 bool valid(const SpMat& m) { return m.rows >= 0 && m.cols >= 0; }
 
-// The number of elements of A + B, and the offsets of its rows. `total`: by the handle's mode.
-Status count_sum(const char* name, cusparseHandle_t handle, const SpMat& a, const SpMat& b,
-                 const SpMat& c, int* total) {
-  Call call(name, handle, total);
-  call.require(valid(a) && valid(b) && valid(c));
-  if (!call) return call.status();
-  call.structure(a, false).structure(b, false).out(
-      c.first.data, static_cast<std::size_t>(c.rows + 1) * sizeof(int));
-  if (call.on_device()) call.out(total, sizeof *total);
-  const auto work = [=] {
-    const auto rows = weighted_sum(0.0, load_rows<double>(a, CUSPARSE_OPERATION_NON_TRANSPOSE), 0.0,
-                                   load_rows<double>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), a.cols);
-    store_structure(c, rows);
-    *total = static_cast<int>(rows.offsets.back());
-  };
-  return call.on_device() ? call.run(work) : call.run_now(work);
-}
-
-// C = alpha A + beta B. C's arrays are as long as its offsets say.
+// C = alpha A + beta B. With `total`, only C's offsets and the number of its elements, which goes
+// where the handle's mode says. C's other arrays are as long as that.
 Status add(const char* name, cusparseHandle_t handle, const void* alpha, const SpMat& a,
-           const void* beta, const SpMat& b, const SpMat& c) {
+           const void* beta, const SpMat& b, const SpMat& c, int* total = nullptr) {
   Call call(name, handle);
   call.require(valid(a) && valid(b) && valid(c));
   if (!call) return call.status();
-  const Scalar scale = call.scalar(alpha, a.type), other = call.scalar(beta, a.type);
-  call.in(a).in(b).out(c.first.data, static_cast<std::size_t>(c.rows + 1) * sizeof(int));
+  call.structure(a, false).structure(b, false);
+  call.out(c.first.data, static_cast<std::size_t>(c.rows + 1) * sizeof(int));
+  Scalar scale, other;
+  if (total == nullptr) {
+    call.values(a, false).values(b, false);
+    scale = call.scalar(alpha, a.type);
+    other = call.scalar(beta, a.type);
+  } else if (call.on_device()) {
+    call.out(total, sizeof *total);
+  }
   return by_number(a.type, [&](auto number) {
     using W = decltype(number);
-    return call.run([=] {
-      const auto rows =
-          weighted_sum(scale.value<W>(), load_rows<W>(a, CUSPARSE_OPERATION_NON_TRANSPOSE),
-                       other.value<W>(), load_rows<W>(b, CUSPARSE_OPERATION_NON_TRANSPOSE), a.cols);
+    const auto work = [=] {
+      const auto rows = weighted_sum(scale.value<W>(), load_rows<W>(a, Op()), other.value<W>(),
+                                     load_rows<W>(b, Op()), a.cols);
       SpMat result = c;
-      result.nnz = static_cast<i64>(rows.columns.size());
-      const auto bytes = [&](std::size_t of_one) { return rows.columns.size() * of_one; };
-      if (!rows.columns.empty() &&
-          (vgpuDeviceContains(c.index.data, bytes(sizeof(int))) == 0 ||
-           vgpuDeviceContains(c.values, bytes(blas::bytes_of(c.type))) == 0))
-        throw std::runtime_error("the result is not wholly in device memory");
+      result.nnz = rows.offsets.back();
       store_structure(result, rows);
-      store_values(result, rows, W(1), W());
-      vgpuMarkWritten(c.index.data, bytes(sizeof(int)));
-      vgpuMarkWritten(c.values, bytes(blas::bytes_of(c.type)));
-    });
+      if (total != nullptr) *total = static_cast<int>(result.nnz);
+      if (total == nullptr) store_values(result, rows, W(1), W());
+    };
+    return total == nullptr || call.on_device() ? call.run(work) : call.run_now(work);
   });
 }
 
@@ -347,45 +306,38 @@ Status rows_to_offsets(const char* name, cusparseHandle_t handle, const int* row
 
 using namespace vgpu::sparse;  // NOLINT: only entry points follow
 
-VGPU_BY(cusparseSpGEMM_createDescr, 1, create(a0));
-VGPU_BY(cusparseSpGEMM_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpGEMM_createDescr, 1, Objects::create(a0, cusparseSpGEMMDescr()));
+VGPU_BY(cusparseSpGEMM_destroyDescr, 1, Objects::destroy(a0));
 VGPU_BY(cusparseSpGEMM_workEstimation, 13,
-        multiply(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
+        count_product(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
 VGPU_BY(cusparseSpGEMM_compute, 13,
-        multiply(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
+        count_product(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a10, a11, a12));
 VGPU_BY(cusparseSpGEMM_copy, 11,
-        copy(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a7, a10, a3, a6, a8));
+        store_product(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, true, true, a3, a6,
+                      a8));
+VGPU_BY(cusparseSpGEMM_estimateMemory, 15, (void(tell_room(a0, a14)), tell_room(a0, a12)));
 VGPU_BY(cusparseSpGEMM_getNumProducts, 2,
         a0 == nullptr || a1 == nullptr ? CUSPARSE_STATUS_INVALID_VALUE
                                        : (*a1 = a0->products, CUSPARSE_STATUS_SUCCESS));
-
-cusparseStatus_t cusparseSpGEMM_estimateMemory(cusparseHandle_t handle, Op, Op, const void*,
-                                               cusparseConstSpMatDescr_t, cusparseConstSpMatDescr_t,
-                                               const void*, cusparseSpMatDescr_t, cudaDataType,
-                                               cusparseSpGEMMAlg_t, cusparseSpGEMMDescr_t, float,
-                                               size_t* bytes3, void*, size_t* bytes2) {
-  if (bytes2 != nullptr) *bytes2 = kRoom;
-  return tell_room(handle, bytes3);
-}
-
 VGPU_BY(cusparseSpGEMMreuse_workEstimation, 10, tell_room(a0, a8));
 VGPU_BY(cusparseSpGEMMreuse_nnz, 14,
-        a8 == nullptr || a10 == nullptr || a12 == nullptr
-            ? CUSPARSE_STATUS_INVALID_VALUE
-            : (*a10 = *a12 = kRoom,
-               multiply(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a3, a4, a5, a7, a8, a9)));
+        (void(tell_room(a0, a10)), void(tell_room(a0, a12)),
+         count_product(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a3, a4, a5, a7, a8, a9)));
 VGPU_BY(cusparseSpGEMMreuse_copy, 10,
-        copy_structure(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a5, a7, a8, a9));
+        a9 == nullptr ? tell_room(a0, a8)
+                      : store_product(spgemm(__func__, a0, a1, a2, a3, a4, a5, a7), a3, a4, a5,
+                                      true, false, nullptr, nullptr, CUDA_R_32F));
 VGPU_BY(cusparseSpGEMMreuse_compute, 11,
-        multiply_again(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, a3, a6, a8));
+        store_product(spgemm(__func__, a0, a1, a2, a4, a5, a7, a10), a4, a5, a7, false, true, a3,
+                      a6, a8));
 
-VGPU_BY(cusparseSpSV_createDescr, 1, create(a0));
-VGPU_BY(cusparseSpSV_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpSV_createDescr, 1, Objects::create(a0, cusparseSpSVDescr()));
+VGPU_BY(cusparseSpSV_destroyDescr, 1, Objects::destroy(a0));
 VGPU_BY(cusparseSpSV_bufferSize, 10, tell_room(a0, a9));
 VGPU_BY(cusparseSpSV_analysis, 10, known(a0));
 VGPU_BY(cusparseSpSV_solve, 9, spsv(__func__, a0, a1, a2, a3, a4, a5, a6, a8));
-VGPU_BY(cusparseSpSM_createDescr, 1, create(a0));
-VGPU_BY(cusparseSpSM_destroyDescr, 1, destroy(a0));
+VGPU_BY(cusparseSpSM_createDescr, 1, Objects::create(a0, cusparseSpSMDescr()));
+VGPU_BY(cusparseSpSM_destroyDescr, 1, Objects::destroy(a0));
 VGPU_BY(cusparseSpSM_bufferSize, 11, tell_room(a0, a10));
 VGPU_BY(cusparseSpSM_analysis, 11, known(a0));
 VGPU_BY(cusparseSpSM_solve, 10, spsm(__func__, a0, a1, a2, a3, a4, a5, a6, a7, a9));
@@ -397,9 +349,10 @@ VGPU_BY(cusparseCsr2cscEx2, 15,
                   csr(a2, a1, a3, a8, a9, a7, a10, a12), a11));
 VGPU_BY(cusparseCsr2cscEx2_bufferSize, 15, tell_room(a0, a14));
 VGPU_BY(cusparseXcsrgeam2Nnz, 15,
-        count_sum(__func__, a0, csr<float>(a1, a2, a3, a4, nullptr, a5, a6),
-                  csr<float>(a1, a2, a7, a8, nullptr, a9, a10),
-                  csr<float>(a1, a2, a11, 0, nullptr, a12, nullptr), a13));
+        a13 == nullptr ? CUSPARSE_STATUS_INVALID_VALUE
+                       : add(__func__, a0, nullptr, csr<float>(a1, a2, a3, a4, nullptr, a5, a6),
+                             nullptr, csr<float>(a1, a2, a7, a8, nullptr, a9, a10),
+                             csr<float>(a1, a2, a11, 0, nullptr, a12, nullptr), a13));
 #define VGPU_ADD(letter)                                                                  \
   VGPU_BY(cusparse##letter##csrgeam2, 20,                                                 \
           add(__func__, a0, a3, csr(a1, a2, a4, a5, a6, a7, a8), a9,                      \

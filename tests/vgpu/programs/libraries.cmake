@@ -52,7 +52,10 @@ if(TARGET vgpu_cufft)
 endif()
 
 if(TARGET vgpu_cusparse)
-  vgpu_program(sparse sparse.cu OPTIONS -DDISABLE_CUSPARSE_DEPRECATED LIBRARIES CUDA::cusparse)
+  foreach(name sparse sparse_rows)
+    vgpu_program(${name} ${name}.cu OPTIONS -DDISABLE_CUSPARSE_DEPRECATED LIBRARIES CUDA::cusparse)
+  endforeach()
+  vgpu_test(sparse.rows --check=all --silent --stdout "^right\n$" -- sparse_rows)
   vgpu_test(sparse --check=all --stdout "^right\n$"
     --stderr "^vgpu: cusparseSpMM: these types are not supported\n"
     --stderr "\nvgpu: cusparseSpMM: an operand is not wholly in device memory\n"
@@ -63,7 +66,10 @@ if(TARGET vgpu_cusparse)
 endif()
 
 if(TARGET vgpu_cusolver)
-  vgpu_program(solver solver.cu LIBRARIES CUDA::cusolver)
+  foreach(name solver solver_spectra)
+    vgpu_program(${name} ${name}.cu LIBRARIES CUDA::cusolver)
+  endforeach()
+  vgpu_test(solver.spectra --check=all --silent --stdout "^right\n$" -- solver_spectra)
   vgpu_test(solver --check=all --stdout "^right\n$"
     --stderr "^vgpu: cusolverDnSpotrf: an operand is not wholly in device memory\n"
     --stderr "\nvgpu: cusolverDnXgesvdr is not implemented\n$" -- solver)
