@@ -323,10 +323,10 @@ Status svd(const char* name, Handle handle, cusolverEigMode_t mode, bool economy
           norms[i] = std::hypot(norms[i], values[static_cast<std::size_t>(k)]);
       }
       for (i64 col = 0; vectors && col < left; ++col)
-        std::copy_n(&from[size(col, m)], m, u + i * strides.u + col * ldu);
+        std::copy_n(from.data() + col * m, m, u + i * strides.u + col * ldu);
       for (i64 col = 0; vectors && col < right; ++col) {
         for (i64 row = 0; row < n; ++row) {
-          const T& value = to[static_cast<std::size_t>(row * all_right + col)];
+          const T& value = to.data()[row * all_right + col];
           auto* const place = v + i * strides.v + col * ldv + row;
           *reinterpret_cast<blas::Number<T>*>(place) =
               blas::conjugate(reinterpret_cast<const blas::Number<T>&>(value));

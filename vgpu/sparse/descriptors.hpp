@@ -142,16 +142,15 @@ class Call : public HostCall<Status> {
   }
   bool on_device() const { return handle_->mode == CUSPARSE_POINTER_MODE_DEVICE; }
 
-  // Every type is one that this library computes with, and the last is complex if any is.
+  // Every type is one that this library computes with, and the last two are complex if any is.
   template <class... Types>
   Call& types(Types... types) {
-    bool known = true, complex = false, result = false;
-    for (const cudaDataType type : {types...}) {
-      known = known && blas::bytes_of(type) != 0 && !blas::is_fp8(type);
-      result = blas::is_complex(type);
-      complex = complex || result;
-    }
-    if (*this && (!known || complex != result)) {
+    const cudaDataType all[] = {types...};
+    constexpr std::size_t kLast = sizeof...(types) - 1;
+    const bool any = (... || blas::is_complex(types)),
+               known = (... && (blas::bytes_of(types) != 0 && !blas::is_fp8(types)));
+    if (*this && (!known || any != blas::is_complex(all[kLast]) ||
+                  any != blas::is_complex(all[kLast == 0 ? 0 : kLast - 1]))) {
       say(std::string(name()) + ": these types are not supported");
       require(false, CUSPARSE_STATUS_NOT_SUPPORTED);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with dense matrices, conversions from and to dense matrices, and sparse vectors.
-#include <new>
+// Products with dense matrices, and conversions from and to dense matrices.
+#include <utility>
 
 #include "include/entry_points.hpp"
 #include "sparse/elements.hpp"
@@ -38,14 +38,14 @@ Status multiply(Call& call, Op op_a, Op op_b, const void* alpha, const SpMat& a,
         each_stored(a, batch, [&](i64 row, i64 col, i64 place) {
           if (transposes(op_a)) std::swap(row, col);
           const W value = conjugate_if(conjugates(op_a), blas::load<W>(a.type, a.values, place));
-          W* const to = &sums[static_cast<std::size_t>(row * cols)];
-          const W* const from = &right[static_cast<std::size_t>(col * cols)];
+          W* const to = sums.data() + row * cols;
+          const W* const from = right.data() + col * cols;
           for (i64 j = 0; j < cols; ++j) to[j] += value * from[j];
         });
         for (i64 i = 0; i < rows; ++i)
           for (i64 j = 0; j < cols; ++j)
             blend(c.type, c.values, batch * c.stride + c.place(i, j), scale.value<W>(),
-                  sums[static_cast<std::size_t>(i * cols + j)], keep.value<W>());
+                  sums.data()[i * cols + j], keep.value<W>());
       }
     });
   });
@@ -87,8 +87,7 @@ Status sddmm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const 
         each_stored(c, batch, [&](i64 row, i64 col, i64 place) {
           W sum{};
           for (i64 k = 0; k < depth; ++k)
-            sum += left[static_cast<std::size_t>(row * depth + k)] *
-                   right[static_cast<std::size_t>(k * size.cols + col)];
+            sum += left.data()[row * depth + k] * right.data()[k * size.cols + col];
           blend(c.type, c.values, place, scale.value<W>(), sum, keep.value<W>());
         });
       }

@@ -160,7 +160,7 @@ Status solve(Call& call, Op op_a, Op op_x, const void* alpha, const SpMat& a, co
       auto values = load_dense<W>(x, op_x, 0);
       const bool lower = (a.fill == CUSPARSE_FILL_MODE_LOWER) != transposes(op_a),
                  unit = a.diagonal == CUSPARSE_DIAG_TYPE_UNIT;
-      const auto at = [&](i64 row) { return &values[static_cast<std::size_t>(row * y.cols)]; };
+      const auto at = [&](i64 row) { return values.data() + row * y.cols; };
       for (i64 i = 0; i < y.rows; ++i) {
         const i64 row = lower ? i : y.rows - 1 - i;
         W* const to = at(row);

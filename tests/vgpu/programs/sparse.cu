@@ -223,6 +223,20 @@ void check_batches() {
   same(out.read(), expected, "a batch of products", __LINE__);
 }
 
+// A matrix without elements, and one without columns.
+void check_empty() {
+  const Factor alpha(2, CUDA_R_32F), beta(3, CUDA_R_32F);
+  for (const int cols : {5, 0}) {
+    const Sparse a(Matrix(4, cols), CUDA_R_32F, {});
+    const Matrix c = random_matrix(4, 2, CUDA_R_32F);
+    const Dense b(random_matrix(cols, 2, CUDA_R_32F), CUDA_R_32F, CUSPARSE_ORDER_COL);
+    Dense result(c, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+    CALL(cusparseSpMM, __LINE__, handle, kOps[0], kOps[0], alpha, a.descriptor, b.descriptor, beta,
+         result.descriptor, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT);
+    result.check(combined(0, c, 3, c), "a product with an empty matrix", __LINE__);
+  }
+}
+
 void check_wrong_calls() {
   const Matrix m = random_matrix(4, 4, CUDA_R_32F, 2);
   const Sparse a(m, CUDA_R_32F, {});
@@ -244,6 +258,7 @@ void check_wrong_calls() {
           "a name");
   if (!on_virtual_gpu()) return;  // hardware answers otherwise
   status(multiply(handle, b, CUDA_C_16F), CUSPARSE_STATUS_NOT_SUPPORTED);
+  status(multiply(handle, Dense(m, CUDA_C_32F, CUSPARSE_ORDER_COL)), CUSPARSE_STATUS_NOT_SUPPORTED);
   float host[16] = {};
   status(cusparseDnMatSetValues(b.descriptor, host));
   status(multiply(handle, b), CUSPARSE_STATUS_EXECUTION_FAILED);
@@ -269,6 +284,7 @@ int main() {
     check_vectors(type);
   }
   check_batches();
+  check_empty();
   check_stream();
   check_wrong_calls();
   status(cusparseDestroy(handle));
