@@ -109,6 +109,35 @@ void blend(cudaDataType type, void* values, i64 place, W alpha, W sum, W beta) {
   blas::store(type, values, place, alpha * sum + old);
 }
 
+template <class T>
+T* writable(const T* data) {
+  return const_cast<T*>(data);
+}
+
+// A CSR matrix of the functions that take its arrays.
+inline SpMat csr(i64 rows, i64 cols, i64 nnz, const int* offsets, const int* columns,
+                 const void* values, cudaDataType type, cusparseIndexBase_t base) {
+  constexpr auto kInt = CUSPARSE_INDEX_32I;
+  return {CUSPARSE_FORMAT_CSR,
+          rows,
+          cols,
+          nnz,
+          {writable(offsets), kInt, base},
+          {writable(columns), kInt, base},
+          writable(values),
+          type};
+}
+
+// An operand of the functions of descriptors without arrays. rows = -1 is invalid.
+template <class T = float>
+SpMat csr(i64 rows, i64 cols, cusparseMatDescr_t m, i64 nnz, const T* values, const int* offsets,
+          const int* columns) {
+  const bool valid = m != nullptr && m->type == CUSPARSE_MATRIX_TYPE_GENERAL && nnz >= 0;
+  return csr(valid ? rows : -1, cols, nnz, offsets, columns, values, blas::kTypeOf<blas::Number<T>>,
+             valid ? m->base : CUSPARSE_INDEX_BASE_ZERO);
+}
+inline bool valid(const SpMat& m) { return m.rows >= 0 && m.cols >= 0; }
+
 // A matrix by rows; the order of a row's elements is that of the matrix.
 template <class W>
 struct Rows {

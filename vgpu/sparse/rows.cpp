@@ -195,35 +195,6 @@ Status spsm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const v
   return call ? solve(call, op_a, op_b, alpha, *a, *b, *c, type) : call.status();
 }
 
-template <class T>
-T* writable(const T* data) {
-  return const_cast<T*>(data);
-}
-
-// A CSR matrix of the functions that take its arrays.
-SpMat csr(i64 rows, i64 cols, i64 nnz, const int* offsets, const int* columns, const void* values,
-          cudaDataType type, cusparseIndexBase_t base) {
-  constexpr auto kInt = CUSPARSE_INDEX_32I;
-  return {CUSPARSE_FORMAT_CSR,
-          rows,
-          cols,
-          nnz,
-          {writable(offsets), kInt, base},
-          {writable(columns), kInt, base},
-          writable(values),
-          type};
-}
-
-// An operand of the functions of descriptors without arrays. rows = -1 is invalid.
-template <class T = float>
-SpMat csr(i64 rows, i64 cols, cusparseMatDescr_t m, i64 nnz, const T* values, const int* offsets,
-          const int* columns) {
-  const bool valid = m != nullptr && m->type == CUSPARSE_MATRIX_TYPE_GENERAL && nnz >= 0;
-  return csr(valid ? rows : -1, cols, nnz, offsets, columns, values, blas::kTypeOf<blas::Number<T>>,
-             valid ? m->base : CUSPARSE_INDEX_BASE_ZERO);
-}
-bool valid(const SpMat& m) { return m.rows >= 0 && m.cols >= 0; }
-
 // C = alpha A + beta B. With `total`, only C's offsets and the number of its elements, which goes
 // where the handle's mode says. C's other arrays are as long as that.
 Status add(const char* name, cusparseHandle_t handle, const void* alpha, const SpMat& a,

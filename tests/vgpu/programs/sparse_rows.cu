@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuSPARSE: products and sums of sparse matrices, and triangular systems, of every type, against
-// sums in double precision.
+// cuSPARSE: products and sums of sparse matrices, triangular systems and incomplete factors, of
+// every type, against sums in double precision.
+#include <tuple>
+
 #include "sparse_data.hpp"
 
 namespace {
@@ -179,6 +181,84 @@ void check_sum(cusparseIndexBase_t base, int line = __builtin_LINE()) {
   status(cusparseDestroyMatDescr(of_base));
 }
 
+// Incomplete factors: where A has elements, their product is A.
+template <class T, class Info>
+void check_factors(cudaDataType type, bool cholesky, auto functions, Info info,
+                   int line = __builtin_LINE()) {
+  constexpr int n = 12;
+  const auto [size, analyse, factor, zero] = functions;
+  Matrix a = random_matrix(n, n, type, 3);
+  for (int i = 0; i < n; ++i) {
+    a.at(i, i) = 40;
+    for (int j = 0; j < i && cholesky; ++j) a.at(i, j) = std::conj(a.at(j, i));
+  }
+  cusparseMatDescr_t descriptor;
+  status(cusparseCreateMatDescr(&descriptor));
+  status(cusparseSetMatIndexBase(descriptor, CUSPARSE_INDEX_BASE_ONE));
+  for (const bool singular : {false, true}) {
+    if (singular) a.at(4, 4) = 0;  // is not stored
+    if (singular && !on_virtual_gpu()) continue;
+    const Sparse sparse(a, type,
+                        {CUSPARSE_FORMAT_CSR, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ONE});
+    T* const values = reinterpret_cast<T*>(sparse.values->get());
+    const int *const offsets = reinterpret_cast<int*>(sparse.first), *const columns =
+                                                                         reinterpret_cast<int*>(
+                                                                             sparse.index);
+    int bytes = 0, position = 0;
+    status(size(handle, n, sparse.count, descriptor, values, offsets, columns, info, &bytes));
+    const Workspace work(bytes);
+    constexpr auto kPolicy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
+    status(analyse(handle, n, sparse.count, descriptor, values, offsets, columns, info, kPolicy,
+                   work.data));
+    status(factor(handle, n, sparse.count, descriptor, values, offsets, columns, info, kPolicy,
+                  work.data));
+    status(zero(handle, info, &position),
+           singular ? CUSPARSE_STATUS_ZERO_PIVOT : CUSPARSE_STATUS_SUCCESS);
+    require(position == (singular ? 5 : -1), "the place of a zero pivot", line);
+    if (singular) continue;
+    const Matrix found = to_dense(sparse, n, n, line);
+    Matrix left(n, n), right(n, n);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        left.at(i, j) = i == j && !cholesky ? 1.0 : found.at(i, j);
+        right.at(j, i) = cholesky ? std::conj(found.at(i, j)) : found.at(j, i);
+      }
+    }
+    const Matrix again = product(left, right);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        require(a.at(i, j) == 0.0 || (cholesky && j > i) ||
+                    std::abs(again.at(i, j) - a.at(i, j)) < 1e-4,
+                "incomplete factors", line);
+  }
+  status(cusparseDestroyMatDescr(descriptor));
+}
+
+#define FACTORS(letter, T, type)                                                             \
+  check_factors<T>(                                                                          \
+      type, false,                                                                           \
+      std::tuple(cusparse##letter##csrilu02_bufferSize, cusparse##letter##csrilu02_analysis, \
+                 cusparse##letter##csrilu02, cusparseXcsrilu02_zeroPivot),                   \
+      ilu);                                                                                  \
+  check_factors<T>(                                                                          \
+      type, true,                                                                            \
+      std::tuple(cusparse##letter##csric02_bufferSize, cusparse##letter##csric02_analysis,   \
+                 cusparse##letter##csric02, cusparseXcsric02_zeroPivot),                     \
+      ic)
+
+void check_all_factors() {
+  csrilu02Info_t ilu;
+  csric02Info_t ic;
+  status(cusparseCreateCsrilu02Info(&ilu));
+  status(cusparseCreateCsric02Info(&ic));
+  FACTORS(S, float, CUDA_R_32F);
+  FACTORS(D, double, CUDA_R_64F);
+  FACTORS(C, cuComplex, CUDA_C_32F);
+  FACTORS(Z, cuDoubleComplex, CUDA_C_64F);
+  status(cusparseDestroyCsrilu02Info(ilu));
+  status(cusparseDestroyCsric02Info(ic));
+}
+
 }  // namespace
 
 int main() {
@@ -194,6 +274,7 @@ int main() {
   }
   check_sum(CUSPARSE_INDEX_BASE_ZERO);
   check_sum(CUSPARSE_INDEX_BASE_ONE);
+  check_all_factors();
   status(cusparseDestroy(handle));
   for (void* const data : allocations) require(cudaFree(data));
   std::puts("right");
