@@ -120,6 +120,7 @@ class HostCall : Codes<Status> {
     return *this;
   }
   HostCall& out(void* data, std::size_t bytes, std::size_t lines = 1, std::size_t pitch = 0) {
+    if (pitch == bytes && lines > 1) return out(data, bytes * lines);
     in(data, bytes, lines, pitch);
     for (std::size_t line = 0; status_ == kSuccess && line < lines; ++line)
       written_.emplace_back(static_cast<char*>(data) + line * pitch, bytes);

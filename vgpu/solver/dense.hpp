@@ -242,7 +242,7 @@ Status ormqr(const char* name, Handle handle, cublasSideMode_t side, cublasOpera
 
 // ---- Singular values
 
-// U S V^H; VT is V^H. `rest`: of real matrices, the superdiagonal that is left where it fails.
+// U S V^H; VT is V^H.
 template <class T>
 void gesvd(char jobu, char jobvt, i64 m, i64 n, T* a, i64 lda, Real<T>* s, T* u, i64 ldu, T* vt,
            i64 ldvt, int* info) {
@@ -358,7 +358,7 @@ Status eigen(const char* name, Handle handle, int type, cusolverEigMode_t mode,
              by_value = selection.range == CUSOLVER_EIG_RANGE_V;
   call.letters(letter(mode), letter(uplo)).require(batch >= 0 && 0 <= type && type <= 3);
   call.require(by_index || by_value || selection.range == CUSOLVER_EIG_RANGE_ALL);
-  call.require(!by_index || n == 0 ||
+  call.require(!by_index ||
                (1 <= selection.first && selection.first <= selection.last && selection.last <= n));
   call.require(!by_value || selection.low < selection.high);
   for (i64 i = 0; call && i < batch; ++i) {
@@ -383,12 +383,8 @@ Status eigen(const char* name, Handle handle, int type, cusolverEigMode_t mode,
       const auto at = [&](double limit) {
         return std::upper_bound(values, values + n, static_cast<Real<T>>(limit)) - values;
       };
-      const i64 first = by_index   ? selection.first - 1
-                        : by_value ? at(selection.low)
-                                   : 0,
-                last = by_index   ? std::min(selection.last, n)
-                       : by_value ? at(selection.high)
-                                  : n;
+      i64 first = by_index ? selection.first - 1 : 0, last = by_index ? selection.last : n;
+      if (by_value) first = at(selection.low), last = at(selection.high);
       if (first > 0) {
         std::copy(values + first, values + last, values);
         for (i64 col = first; mode == CUSOLVER_EIG_MODE_VECTOR && col < last; ++col)
