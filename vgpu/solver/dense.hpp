@@ -78,7 +78,8 @@ class Call : public HostCall<Status> {
  private:
   template <class T>
   Call& range(T* a, i64 rows, i64 cols, i64 ld) {
-    const auto bytes = [](i64 count) { return static_cast<std::size_t>(count) * sizeof(T); };
+    constexpr std::size_t kSize = sizeof(T);  // NOLINT(bugprone-sizeof-expression): or a pointer's
+    const auto bytes = [](i64 count) { return static_cast<std::size_t>(count) * kSize; };
     if constexpr (std::is_const_v<T>)
       in(a, bytes(rows), static_cast<std::size_t>(cols), bytes(ld));
     else
