@@ -238,14 +238,17 @@ void check(const Case& c) {
 }
 
 std::vector<u64> run(const std::string& instruction, const std::string& types,
-                     const std::vector<u64>& values) {
+                     const std::vector<u64>& a, const std::vector<u64>& b) {
   Bench bench({instruction, types, nullptr, {}});
-  std::fill_n(bench.array(1), kThreads, u64{0});
-  std::ranges::copy(values, bench.array(1));
+  std::size_t n = 0;
+  for (const std::vector<u64>& values : {a, b}) {
+    u64* const array = bench.array(++n);
+    std::fill_n(array, kThreads, u64{0});
+    std::ranges::copy(values, array);
+  }
   bench.launch(false);
-  std::vector<u64> results(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    results[i] = bench.array(0)[i] & width_mask(types[0]);
+  std::vector<u64> results(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) results[i] = bench.array(0)[i] & width_mask(types[0]);
   return results;
 }
 

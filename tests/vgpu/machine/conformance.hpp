@@ -43,9 +43,9 @@ inline std::string with_index(const testing::TestParamInfo<Case>& info) {
 void PrintTo(const Case& c, std::ostream* out);
 void check(const Case& c);  // reports by GoogleTest's expectations
 
-// The results of an instruction with one operand, up to 4096 of them.
+// The results of an instruction with one or two operands, up to 4096 of them.
 std::vector<u64> run(const std::string& instruction, const std::string& types,
-                     const std::vector<u64>& values);
+                     const std::vector<u64>& a, const std::vector<u64>& b = {});
 
 // For an integer type: its letter in Case::types, its name in PTX, and the types of an operation on
 // operands of this type only.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single and double precision: bit for bit where PTX defines the bits, else within the documented
-// error.
+// Single and double precision, bit for bit. (test_approximate.cpp: what PTX gives a bound for.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -255,84 +254,6 @@ std::vector<Case> exact_cases() {
   }
   return cases;
 }
-
-// PTX gives an error bound for the function. The instruction's result r is compared with the
-// function in long double: PTX itself computes |r - f(x)| <= bound, so that the expected result is
-// one predicate.
-struct Approximate {
-  const char* instruction;
-  long double (*f)(long double);
-  long double relative, absolute;  // PTX's bound
-  float low, high;                 // where it holds
-};
-long double inverse_root(long double x) { return 1 / std::sqrt(x); }
-const Approximate kApproximate[] = {
-    {"rcp.approx.f32", [](long double x) { return 1 / x; }, 0x1p-23L, 0, 1e-37F, 1e37F},
-    {"sqrt.approx.f32", [](long double x) { return std::sqrt(x); }, 0x1p-23L, 0, 1e-42F, 1e38F},
-    {"rsqrt.approx.f32", inverse_root, 0x1p-22L, 0, 1e-30F, 1e30F},
-    {"sin.approx.f32", [](long double x) { return std::sin(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
-    {"cos.approx.f32", [](long double x) { return std::cos(x); }, 0, 0x1p-20L, -3.14159F, 3.14159F},
-    {"lg2.approx.f32", [](long double x) { return std::log2(x); }, 0x1p-22L, 0x1p-22L, 1e-30F,
-     1e30F},
-    {"ex2.approx.f32", [](long double x) { return std::exp2(x); }, 0x1p-22L, 0, -100, 100},
-    {"tanh.approx.f32", [](long double x) { return std::tanh(x); }, 0x1p-11L, 0, -10, 10},
-};
-
-class ApproximateFunction : public testing::TestWithParam<Approximate> {};
-
-TEST_P(ApproximateFunction, IsWithinItsBound) {
-  const Approximate& a = GetParam();
-  std::vector<u64> values;
-  for (int i = 0; i <= 2000; ++i) {
-    const double t = i / 2000.0, low = a.low, high = a.high;
-    values.push_back(bits_of(
-        static_cast<float>(low > 0 ? low * std::pow(high / low, t) : low + (high - low) * t)));
-  }
-  const std::vector<u64> results = run(a.instruction, "ff", values);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const long double exact = a.f(static_cast<long double>(as_float(values[i])));
-    const long double error = std::fabs(static_cast<long double>(as_float(results[i])) - exact);
-    ASSERT_TRUE(error <= a.relative * std::fabs(exact) + a.absolute)
-        << a.instruction << " of " << as_float(values[i]) << " is " << as_float(results[i]);
-  }
-}
-INSTANTIATE_TEST_SUITE_P(Float, ApproximateFunction, testing::ValuesIn(kApproximate));
-
-struct Special {
-  const char* instruction;
-  u64 operand, result;
-};
-class ApproximateFunctionAtTheEdge : public testing::TestWithParam<Special> {};
-TEST_P(ApproximateFunctionAtTheEdge, IsWhatPtxDefines) {
-  EXPECT_EQ(run(GetParam().instruction, "ff", {GetParam().operand})[0], GetParam().result)
-      << GetParam().instruction;
-}
-constexpr u64 kInfinity = 0x7f800000, kMinusInfinity = 0xff800000, kNan = 0x7fffffff;
-INSTANTIATE_TEST_SUITE_P(Float, ApproximateFunctionAtTheEdge,
-                         testing::Values(Special{"ex2.approx.f32", kInfinity, kInfinity},
-                                         Special{"ex2.approx.f32", kMinusInfinity, 0},
-                                         Special{"ex2.approx.ftz.f32", 0x80000001, 0x3f800000},
-                                         Special{"lg2.approx.f32", 0, kMinusInfinity},
-                                         Special{"lg2.approx.f32", 0x80000000, kMinusInfinity},
-                                         Special{"lg2.approx.f32", 0xbf800000, kNan},
-                                         Special{"lg2.approx.ftz.f32", 1, kMinusInfinity},
-                                         Special{"rsqrt.approx.f32", 0, kInfinity},
-                                         Special{"rsqrt.approx.f32", 0x80000000, kMinusInfinity},
-                                         Special{"rsqrt.approx.f32", kInfinity, 0},
-                                         Special{"rsqrt.approx.f32", 0xbf800000, kNan},
-                                         Special{"sin.approx.f32", 0x80000000, 0x80000000},
-                                         Special{"sin.approx.f32", kInfinity, kNan},
-                                         Special{"cos.approx.f32", 0, 0x3f800000},
-                                         Special{"cos.approx.f32", kMinusInfinity, kNan},
-                                         Special{"sqrt.approx.ftz.f32", 0x80000001, 0x80000000},
-                                         Special{"rcp.approx.f32", 0x80000000, kMinusInfinity},
-                                         Special{"rcp.approx.f32", 0xff000000, 0x80400000},
-                                         Special{"rcp.approx.ftz.f32", 0xff000000, 0x80000000},
-                                         Special{"ex2.approx.f32", 0xc3020000, 0x00080000},
-                                         Special{"ex2.approx.ftz.f32", 0xc3020000, 0},
-                                         Special{"lg2.approx.f32", 1, 0xc3150000},
-                                         Special{"rsqrt.approx.f32", 2, 0x64800000},
-                                         Special{"tanh.approx.f32", kInfinity, 0x3f800000}));
 
 class FloatInstruction : public testing::TestWithParam<Case> {};
 TEST_P(FloatInstruction, DoesWhatItIsDefinedToDo) { check(GetParam()); }
