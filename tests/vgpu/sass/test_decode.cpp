@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "canonical.hpp"
+#include "corpus.hpp"
 #include "sass/decode/decode.hpp"
 
 namespace {
@@ -22,33 +23,6 @@ namespace {
 using vgpu::sass::Instruction;
 using vgpu::sass::UnknownInstruction;
 using vgpu::sass::Word;
-
-struct Line {
-  std::uint32_t address = 0;
-  Word word;
-  std::string text;
-};
-
-std::vector<Line> corpus(int architecture = 90) {
-  std::vector<Line> lines;
-  for (const char* const name : {"/corpus_000.txt", "/corpus_800.txt", "/corpus_products.txt"}) {
-    std::ifstream file(std::string(VGPU_SASS_CORPORA) + name);
-    for (std::string text; std::getline(file, text);) {
-      if (text.starts_with('#')) continue;
-      std::istringstream in(text);
-      std::string architectures;
-      in >> architectures;
-      if (("," + architectures + ",").find("," + std::to_string(architecture) + ",") ==
-          std::string::npos)
-        continue;
-      Line line;
-      in >> std::hex >> line.address >> line.word.low >> line.word.high >> std::ws;
-      std::getline(in, line.text);
-      lines.push_back(line);
-    }
-  }
-  return lines;
-}
 
 std::string base_of(const std::string& text) {
   const std::size_t begin = text.starts_with('@') ? text.find(' ') + 1 : 0;

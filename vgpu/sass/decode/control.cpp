@@ -7,8 +7,6 @@
 namespace vgpu::sass {
 namespace {
 
-constexpr std::uint32_t kInstructionBytes = 16;
-
 // Distances are in units of 4 bytes. From sm_90 on, the upper bits begin at bit 34 and the lowest 8
 // bits are at bit 16; before, all begin at bit 34.
 std::int64_t split_distance(Reader& r) {

@@ -10,6 +10,8 @@
 
 namespace vgpu::sass {
 
+inline constexpr std::uint32_t kInstructionBytes = 16;
+
 // An instruction's 128 bits: bits 0 to 63 are in `low`, bits 64 to 127 in `high`.
 struct Word {
   std::uint64_t low = 0, high = 0;

@@ -47,7 +47,7 @@ ir::Class bulk_class(const Instruction& i) {
 ir::Class class_of(Op op, bool uniform) {
   using namespace ir;
   static constexpr Class kClasses[] = {
-#define OPERATION(name, lowering, what, space, ...) \
+#define OPERATION(name, lowering, what, space, result, sources, ...) \
   listed_class(Counted::what, Space::space __VA_OPT__(, ) __VA_ARGS__),
 #include "sass/opcodes.def"
   };

@@ -8,18 +8,12 @@
 
 #include "ir/driver_constants.hpp"
 #include "sass/decode/decode.hpp"
+#include "sass/lower/operands.hpp"
 
 namespace vgpu::sass {
 namespace {
 
 constexpr u32 kTrueSlot = 4 * kTrue, kUniformPredicates = 32, kPredicateBytes = 28;
-
-Ways ways_of(const Instruction& i) {
-  const auto holds = [](const Operand& p) { return p.index == kTrue && !p.negated; };
-  const bool leaves = i.op == Op::kBra || i.op == Op::kBrx || i.op == Op::kRet || i.op == Op::kExit;
-  const bool always = holds(i.guard) && (i.op != Op::kBra || (i.mode != 2 && holds(i[0])));
-  return {i.op == Op::kBra ? static_cast<std::ptrdiff_t>(i.target / 16) : -1, !leaves || !always};
-}
 
 }  // namespace
 

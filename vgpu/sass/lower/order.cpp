@@ -6,11 +6,11 @@
 #include <initializer_list>
 
 #include "sass/lower/lower.hpp"
+#include "sass/lower/operands.hpp"
 
 namespace vgpu::sass {
 namespace {
 
-constexpr std::uint32_t kInstructionBytes = 16;
 constexpr std::size_t kMostVisits = 64;  // of an instruction, on average
 
 // The registers whose values depend on the order.
@@ -41,38 +41,9 @@ bool is_one_of(Op op, std::initializer_list<Op> ops) {
   return std::ranges::find(ops, op) != ops.end();
 }
 
-bool is_predicate(const Operand& o) {
-  return o.kind == Kind::kPredicate || o.kind == Kind::kUniformPredicate;
-}
-
-bool sets_predicates(Op op) {
-  return is_one_of(op, {Op::kFsetp, Op::kDsetp, Op::kHsetp2, Op::kIsetp, Op::kPlop3,
-                        Op::kPlop3Signs, Op::kFchk});
-}
-
 bool jumps(Op op) {
   return is_one_of(op, {Op::kBra, Op::kBrx, Op::kCall, Op::kCallAbsolute, Op::kRet, Op::kExit,
                         Op::kBreak, Op::kWarpsync});
-}
-
-bool has_no_result(Op op) {
-  return jumps(op) ||
-         is_one_of(op, {Op::kStg, Op::kSts, Op::kStl, Op::kSt, Op::kRed, Op::kLdgsts, Op::kStsm,
-                        Op::kBar, Op::kMembar, Op::kR2p, Op::kBssy, Op::kBsync, Op::kBmov});
-}
-
-// Registers of the result, and of each operand that is not an address.
-unsigned width_of(const Instruction& i) {
-  const Op op = i.op;
-  if (i.bytes != 0) return std::max(i.bytes / 4u, 1u);
-  if ((op >= Op::kDadd && op <= Op::kDsetp) || (op >= Op::kI2f && op <= Op::kI2i) ||
-      is_one_of(op, {Op::kIadd64, Op::kIadd3Wide, Op::kImadWide, Op::kImadHi, Op::kSel64,
-                     Op::kMov64, Op::kCs2r, Op::kMatch, Op::kLepc}))
-    return 2;
-  if (op == Op::kGmma) return 256;
-  const bool vector = (op >= Op::kHmma && op <= Op::kDmma) || op == Op::kLdsm ||
-                      (op >= Op::kTex && op <= Op::kSured);
-  return vector ? 8 : 1;
 }
 
 // What the results of the instructions `sources` decide.
@@ -108,13 +79,13 @@ class Analysis {
     queue_.push_back(n);
   }
 
-  static bool has(const Values& values, const Operand& o, unsigned width) {
+  // `registers`: those that the operand begins.
+  static bool has(const Values& values, const Operand& o, unsigned registers) {
     const auto any = [&](const std::bitset<256>& set, unsigned first, unsigned count) {
       for (unsigned k = first; k < std::min(first + count, 255u); ++k)
         if (set.test(k)) return true;
       return false;
     };
-    const unsigned registers = o.pair ? std::max(width, 2u) : width;
     switch (o.kind) {
       case Kind::kRegister: return any(values.general, o.index, registers);
       case Kind::kUniform: return any(values.uniform, o.index, registers);
@@ -123,79 +94,68 @@ class Analysis {
         return o.index != kTrue && values.uniform_predicates.test(o.index);
       case Kind::kConstant:
       case Kind::kAddress:
-        return any(values.general, o.index, 2) || any(values.uniform, o.uniform, 2) ||
+        return any(values.general, o.index, registers) ||
+               any(values.uniform, o.uniform, registers) ||
                (o.kind == Kind::kConstant && any(values.uniform, o.index, 1));
       default: return false;
     }
   }
 
-  // The operand that holds the result; behind predicates that are results, too.
-  static std::size_t result_of(const Instruction& i) {
-    std::size_t k = 0;
-    while (k < i.count && is_predicate(i[k])) ++k;
-    const bool is_register =
-        k < i.count && (i[k].kind == Kind::kRegister || i[k].kind == Kind::kUniform);
-    return is_register && !has_no_result(i.op) && !sets_predicates(i.op) ? k : i.count;
-  }
-
   // The results of `i` depend on the order, or they do not.
   static void write(Values& values, const Instruction& i, bool depends) {
-    if (has_no_result(i.op)) return;
+    const Results results = results_of(i);
     const bool overwrites = is_true(i.guard);
     const auto set = [&](auto& set_of_kind, unsigned index, bool certain) {
       if (depends || (overwrites && certain)) set_of_kind.set(index, depends);
     };
-    const std::size_t result = result_of(i);
-    // Predicates behind the result may be carries.
-    for (std::size_t k = 0; k < i.count && (is_predicate(i[k]) || k == result); ++k) {
-      const Operand& o = i[k];
-      if (k == result) {
-        for (unsigned r = o.index; r < std::min<unsigned>(o.index + width_of(i), kZeroRegister);
-             ++r)
-          set(o.kind == Kind::kRegister ? values.general : values.uniform, r, width_of(i) <= 4);
-      } else if (o.index != kTrue && (k < 2 || !sets_predicates(i.op))) {
-        set(o.kind == Kind::kPredicate ? values.predicates : values.uniform_predicates, o.index,
-            k < result);
-      }
+    const auto set_predicate = [&](const Operand& o, bool certain) {
+      if (o.index == kTrue) return;
+      set(o.kind == Kind::kPredicate ? values.predicates : values.uniform_predicates, o.index,
+          certain);
+    };
+    for (std::size_t k = 0; k < results.predicates; ++k) set_predicate(i[k], true);
+    const Extent extent = result_registers(i);
+    for (std::size_t k = results.predicates; k < results.end; ++k) {
+      auto& registers = i[k].kind == Kind::kRegister ? values.general : values.uniform;
+      for (unsigned n = 0; n < extent.most && i[k].index + n < kZeroRegister; ++n)
+        set(registers, i[k].index + n, n < extent.least);
     }
+    for (std::size_t k = results.end; results.has_register() && k < i.count; ++k) {
+      if (!is_predicate(i[k])) break;
+      set_predicate(i[k], false);
+    }
+    if (i.op == Op::kR2p && depends)
+      (i.uniform ? values.uniform_predicates : values.predicates).set();
   }
 
   void pass(std::size_t n) {
     const Instruction& i = code_[n];
     Values values = before_[n];
-    const std::size_t result = result_of(i);
     const bool guarded = has(values, i.guard, 1);
     bool reads = guarded;
-    for (std::size_t k = result == i.count ? 0 : result + 1; k < i.count; ++k) {
-      if ((sets_predicates(i.op) && k < 2) || !has(values, i[k], width_of(i))) continue;
+    for (std::size_t k = results_of(i).end; k < i.count; ++k) {
+      if (!has(values, i[k], source_registers(i, k))) continue;
       reads = true;
       decided_.addresses |= i[k].kind == Kind::kAddress;
     }
     decided_.branches |= guarded || (reads && jumps(i.op));
     decided_.arithmetic |= reads && is_one_of(i.op, {Op::kFadd, Op::kFmul, Op::kFfma, Op::kDadd,
                                                      Op::kDmul, Op::kDfma});
-    const bool generic = i.op == Op::kLd || i.op == Op::kSt;
-    const bool shared = is_one_of(i.op, {Op::kSts, Op::kStsm, Op::kAtoms, Op::kLds, Op::kLdsm});
-    const bool local = i.op == Op::kStl || i.op == Op::kLdl;
-    if (has_no_result(i.op) || i.op == Op::kAtoms) {
-      values.shared |= reads && (generic || shared);
-      values.local |= reads && (generic || local);
+    const ir::Class what = class_of(i.op, false);
+    const bool shared = what.space == ir::Space::kShared || what.space == ir::Space::kGeneric;
+    const bool local = what.space == ir::Space::kLocal || what.space == ir::Space::kGeneric;
+    const bool stores = columns_of(i.op).result == Registers::kNone;
+    if (stores || what.operation == ir::Counted::kAtomic) {
+      values.shared |= reads && shared;
+      values.local |= reads && local;
     }
-    reads |= values.shared && (generic || shared);
-    reads |= values.local && (generic || local);
-    if (i.op == Op::kR2p && reads) values.predicates.set();
+    reads |= (values.shared && shared) || (values.local && local);
     write(values, i, reads);
     go_on(n, i, values);
   }
 
   void go_on(std::size_t n, const Instruction& i, const Values& values) {
-    const bool all_lanes =
-        is_true(i.guard) && (i.count == 0 || !is_predicate(i[0]) || is_true(i[0]));
     switch (i.op) {
-      case Op::kBra:
-        reach(i.target / kInstructionBytes, values);
-        if (all_lanes && i.mode == 0) return;
-        break;
       case Op::kCall: reach(i.target / kInstructionBytes, values); break;
       case Op::kRet:
         for (const std::size_t to : returns_) reach(to, values);
@@ -203,12 +163,11 @@ class Analysis {
       case Op::kBrx:
         if (!(values == Values())) decided_ = {true, true, true};
         break;
-      case Op::kExit:
-        if (all_lanes) return;
-        break;
       default: break;
     }
-    reach(n + 1, values);
+    const ir::Ways ways = ways_of(i);
+    if (ways.jump >= 0) reach(static_cast<std::size_t>(ways.jump), values);
+    if (ways.next) reach(n + 1, values);
   }
 
   const std::vector<Instruction>& code_;

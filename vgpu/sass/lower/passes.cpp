@@ -2,10 +2,11 @@
 // Marks in decoded code: loads of compare-and-swap loops, and loaded words that nothing reads.
 #include <algorithm>
 #include <bitset>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "sass/lower/lower.hpp"
+#include "sass/lower/operands.hpp"
 
 namespace vgpu::sass {
 namespace {
@@ -57,8 +58,7 @@ Value value_of(const std::vector<Instruction>& code, std::size_t before, Kind ki
   Value value{kind, index, kBeforeAll};
   if (index == (kind == Kind::kUniform ? kZeroUniform : kZeroRegister)) return {};
   for (std::size_t n = before; n-- > 0;) {
-    const Operand& to = code[n][0];
-    if (code[n].count == 0 || to.kind != value.kind || to.index != value.index) continue;
+    if (!writes(code[n], value.kind, value.index)) continue;
     const Operand* const from = copied(code[n]);
     if (from == nullptr) {
       value.made_at = n;
@@ -103,8 +103,7 @@ bool stores_half(const std::vector<Instruction>& code, std::size_t exchange,
                  const Operand& stored) {
   if (code[exchange].bytes != sizeof(std::uint32_t) || stored.index == kZeroRegister) return false;
   for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
-    const Operand& to = code[n][0];
-    if (to.kind == Kind::kRegister && to.index == stored.index) return code[n].op == Op::kPrmt;
+    if (writes(code[n], Kind::kRegister, stored.index)) return code[n].op == Op::kPrmt;
   }
   return false;
 }
@@ -131,7 +130,8 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
   compared.set(where[1].index);
   for (std::size_t n = exchange; n-- > 0 && !parts(code[n]);) {
     Instruction& i = code[n];
-    if (i.count == 0 || i[0].kind != Kind::kRegister || !compared[i[0].index]) continue;
+    const Results results = results_of(i);
+    if (!results.has_register() || !compared[i[results.predicates].index]) continue;
     const Operand* const from = address_of(i);
     if (is_load(i) && i.bytes == code[exchange].bytes && from != nullptr &&
         place_of(code, n, *from) == place) {
@@ -146,110 +146,75 @@ void mark_load_of(std::vector<Instruction>& code, std::size_t exchange) {
       return;
     }
     if (from != nullptr) continue;
-    for (std::size_t k = 1; k < i.count; ++k) {
+    for (std::size_t k = results.end; k < i.count; ++k) {
       if (i[k].kind == Kind::kRegister && i[k].index != kZeroRegister) compared.set(i[k].index);
     }
   }
 }
 
 constexpr std::size_t kMostSteps = 1024;  // per word
-constexpr unsigned kMostOfMatrix = 8;     // registers of a fragment
 
-// The most registers that one register operand stands for; 0: unknown.
-unsigned width_of(Op op) {
-  if (op >= Op::kDadd && op <= Op::kDsetp) return 2;
-  if (op >= Op::kFadd && op <= Op::kVhmnmx) return 1;
-  if (op == Op::kIadd64 || op == Op::kIadd3Wide || op == Op::kImadWide || op == Op::kImadHi ||
-      op == Op::kSel64 || op == Op::kMov64 || op == Op::kCs2r || op == Op::kMatch)
-    return 2;
-  if (op >= Op::kIadd3 && op <= Op::kB2r) return 1;
-  if (op >= Op::kI2f && op <= Op::kI2i) return 2;
-  if (op >= Op::kRedux && op <= Op::kElect) return 1;
-  if (op >= Op::kHmma && op <= Op::kDmma) return kMostOfMatrix;
-  switch (op) {
-    case Op::kLdc:
-    case Op::kLdg:
-    case Op::kLds:
-    case Op::kLdl:
-    case Op::kLd:
-    case Op::kBar:
-    case Op::kMembar:
-    case Op::kErrbar:
-    case Op::kDepbar:
-    case Op::kLdgdepbar:
-    case Op::kBra:
-    case Op::kExit:
-    case Op::kBssy:
-    case Op::kBsync:
-    case Op::kBreak:
-    case Op::kWarpsync:
-    case Op::kYield:
-    case Op::kNop:
-    case Op::kPmtrig: return 1;
-    case Op::kStg:
-    case Op::kSts:
-    case Op::kStl:
-    case Op::kSt: return 4;
-    default: return 0;
-  }
+bool is_within(std::uint8_t first, unsigned count, unsigned reg) {
+  return first != kZeroRegister && first <= reg && reg < first + count;
 }
 
-// Whether the first operand is a register that the instruction only writes.
-bool has_result(const Instruction& i) {
-  const bool stores = i.op == Op::kStg || i.op == Op::kSts || i.op == Op::kStl || i.op == Op::kSt;
-  const bool others = i.op == Op::kR2p || i.op == Op::kBar || i.op == Op::kBreak ||
-                      i.op == Op::kWarpsync || i.op == Op::kBssy || i.op == Op::kBsync;
-  return i.count != 0 && i[0].kind == Kind::kRegister && !stores && !others;
-}
-
-bool in(std::uint8_t index, unsigned reg, unsigned width) {
-  return index != kZeroRegister && index <= reg && reg < index + width;
-}
-
-bool reads(const Instruction& i, unsigned reg, unsigned width) {
-  constexpr unsigned kPair = 2;
-  for (std::size_t k = has_result(i) ? 1 : 0; k < i.count; ++k) {
+bool reads(const Instruction& i, unsigned reg) {
+  for (std::size_t k = results_of(i).end; k < i.count; ++k) {
     const Operand& o = i[k];
-    const bool address = o.kind == Kind::kAddress || o.kind == Kind::kConstant;
-    if (address && in(o.index, reg, kPair)) return true;
-    const bool stored = width == 4 && i.bytes != 0;
-    const unsigned registers = stored ? std::max(i.bytes / 4u, 1u) : o.pair ? kPair : width;
-    if (o.kind == Kind::kRegister && in(o.index, reg, registers)) return true;
+    const bool general =
+        o.kind == Kind::kRegister || o.kind == Kind::kAddress || o.kind == Kind::kConstant;
+    if (general && is_within(o.index, source_registers(i, k), reg)) return true;
   }
   return false;
 }
-
-bool always(const Instruction& i) { return is_true(i.guard); }
 
 bool overwrites(const Instruction& i, unsigned reg) {
-  if (!always(i) || !has_result(i)) return false;
-  const bool loads = i.op == Op::kLdg || i.op == Op::kLds || i.op == Op::kLdl || i.op == Op::kLd;
-  return in(i[0].index, reg, loads ? std::max(i.bytes / 4u, 1u) : 1);
+  const Results results = results_of(i);
+  const unsigned least = result_registers(i).least;
+  return is_true(i.guard) && std::any_of(i.operands.begin() + results.predicates,
+                                         i.operands.begin() + results.end, [&](const Operand& o) {
+                                           return o.kind == Kind::kRegister &&
+                                                  is_within(o.index, least, reg);
+                                         });
 }
 
-// Whether anything may read the register after instruction `from`.
-bool is_read(const std::vector<Instruction>& code, std::size_t from, unsigned reg) {
-  constexpr std::uint32_t kBytes = 16;
-  std::set<std::size_t> seen;
-  std::vector<std::size_t> open{from + 1};
-  while (!open.empty()) {
-    std::size_t n = open.back();
-    open.pop_back();
-    for (;; ++n) {
-      if (n >= code.size() || seen.size() == kMostSteps) return true;
-      if (!seen.insert(n).second) break;
-      const Instruction& i = code[n];
-      const unsigned width = width_of(i.op);
-      if (width == 0 || reads(i, reg, width)) return true;
-      const bool all_lanes = always(i) && (i.count == 0 || is_true(i[0]));
-      if (overwrites(i, reg) || (i.op == Op::kExit && all_lanes)) break;
-      if (i.op != Op::kBra) continue;
-      open.push_back(i.target / kBytes);
-      if (i.mode == 0 && all_lanes) break;
-    }
-  }
-  return false;
+// Whether execution may continue elsewhere than ways_of() says.
+bool leads_elsewhere(Op op) {
+  return op == Op::kBrx || op == Op::kCall || op == Op::kCallAbsolute || op == Op::kRet;
 }
+
+class Readers {
+ public:
+  explicit Readers(const std::vector<Instruction>& code) : code_(code), visited_(code.size()) {}
+
+  // Whether anything may read the register after instruction `from`.
+  bool is_read(std::size_t from, unsigned reg) {
+    ++walk_;
+    std::size_t steps = 0;
+    std::vector<std::size_t> open{from + 1};
+    while (!open.empty()) {
+      std::size_t n = open.back();
+      open.pop_back();
+      for (;; ++n) {
+        if (n >= code_.size() || steps++ == kMostSteps) return true;
+        if (visited_[n] == walk_) break;
+        visited_[n] = walk_;
+        const Instruction& i = code_[n];
+        if (leads_elsewhere(i.op) || reads(i, reg)) return true;
+        if (overwrites(i, reg)) break;
+        const ir::Ways ways = ways_of(i);
+        if (ways.jump >= 0) open.push_back(static_cast<std::size_t>(ways.jump));
+        if (!ways.next) break;
+      }
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<Instruction>& code_;
+  std::vector<std::uint32_t> visited_;  // by instruction: the last walk that visited it
+  std::uint32_t walk_ = 0;
+};
 
 }  // namespace
 
@@ -260,13 +225,14 @@ void mark_compared_loads(std::vector<Instruction>& code) {
 }
 
 void mark_dead_words(std::vector<Instruction>& code) {
+  Readers readers(code);
   for (std::size_t n = 0; n < code.size(); ++n) {
     Instruction& i = code[n];
     const unsigned words = i.bytes / 4u;
     if (i.op != Op::kLds || words < 2 || i.strong || i.compared || i[0].index == kZeroRegister)
       continue;
     for (unsigned w = 0; w < words; ++w) {
-      if (!is_read(code, n, i[0].index + w)) i.dead |= static_cast<std::uint8_t>(1u << w);
+      if (!readers.is_read(n, i[0].index + w)) i.dead |= static_cast<std::uint8_t>(1u << w);
     }
   }
 }
