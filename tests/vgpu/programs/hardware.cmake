@@ -7,9 +7,9 @@ vgpu_program(tensor_maps tensor_maps.cu ARCHITECTURES 90)
 vgpu_test(tensor_maps -- tensor_maps)
 vgpu_program(im2col_maps im2col_maps.cu ARCHITECTURES 90)
 vgpu_test_both(im2col_maps --exit 86 -- im2col_maps)
-# Rare instructions and NaN: the results of an H100.
+# Rare instructions and NaN, sines: the results of an H100 or an H200.
 vgpu_program(measured measured.cu ARCHITECTURES 90)
-vgpu_test_both(measured --silent -- measured ${here}/measured.h100)
+vgpu_test_both(measured --silent -- measured ${here}/measured.hopper)
 
 foreach(name textures surfaces texture_errors texture_rules)
   vgpu_program(${name} ${name}.cu ARCHITECTURES 90)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that the PTX ISA leaves open, or for which its text and hardware differ: NaN, fields
-// beyond the value, division by zero, saturation of video instructions, rare conversions, sines of
-// tiny and huge numbers. The file that is the argument has the results of an H100: a line of
-// instructions, then lines "operands = results of each", in hexadecimal. If the first line ends
-// with "; values", the lines have the results for each value of a last operand.
+// beyond the value, division by zero, saturation of video instructions, rare conversions, sines.
+// The file that is the argument has the results of an H100, or of an H200 where MUFU's last bit
+// matters: a line of instructions, then lines "operands = results of each", in hexadecimal. If the
+// first line ends with "; values", the lines have the results for each value of a last operand.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
