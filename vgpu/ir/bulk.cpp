@@ -9,14 +9,14 @@ bool reduces_shared(const Insn& insn) {
   static const auto kBulk = *find_operation("bulk");
   if (insn.op != kBulk) return false;
   const auto kind = static_cast<BulkKind>(insn.sub);
-  const BulkReduction what = kind == BulkKind::kSendWords ? WordReduction::of(insn.imm).what
-                             : kind == BulkKind::kSend    ? static_cast<BulkReduction>(insn.width)
-                                                          : BulkReduction::kCopy;
-  return what != BulkReduction::kCopy;
+  const Reduction what = kind == BulkKind::kSendWords ? WordReduction::of(insn.imm).what
+                         : kind == BulkKind::kSend    ? static_cast<Reduction>(insn.width)
+                                                      : Reduction::kCopy;
+  return what != Reduction::kCopy;
 }
 
-bool can_reduce(BulkReduction what, TensorType type) {
-  using enum BulkReduction;
+bool can_reduce(Reduction what, TensorType type) {
+  using enum Reduction;
   switch (type) {
     case TensorType::kUint32:
     case TensorType::kUint64: return type == TensorType::kUint32 || (what != kInc && what != kDec);
@@ -30,8 +30,8 @@ bool can_reduce(BulkReduction what, TensorType type) {
   }
 }
 
-bool can_reduce_tensor(BulkReduction what, TensorType type) {
-  using enum BulkReduction;
+bool can_reduce_tensor(Reduction what, TensorType type) {
+  using enum Reduction;
   switch (type) {
     case TensorType::kInt32: return what != kInc && what != kDec;
     case TensorType::kInt64: return what == kMin || what == kMax;
@@ -42,8 +42,8 @@ bool can_reduce_tensor(BulkReduction what, TensorType type) {
   }
 }
 
-bool depends_on_order(BulkReduction what, std::optional<TensorType> type) {
-  using enum BulkReduction;
+bool depends_on_order(Reduction what, std::optional<TensorType> type) {
+  using enum Reduction;
   return what == kInc || what == kDec || (what == kAdd && (!type || is_floating(*type)));
 }
 

@@ -5,36 +5,26 @@
 #include <optional>
 
 #include "ir/program.hpp"
+#include "ir/reduction.hpp"
 #include "ir/tensor_type.hpp"
 
 namespace vgpu::ir {
 
-enum class BulkKind : u8 {  // Insn::sub of bulk
-  kLoad,                    // global memory to the shared memory of one or more blocks
-  kStore,                   // shared to global memory
-  kSend,                    // shared memory to shared memory of a block of the cluster
+// Insn::sub of bulk. Its width is a Reduction.
+enum class BulkKind : u8 {
+  kLoad,   // global memory to the shared memory of one or more blocks
+  kStore,  // shared to global memory
+  kSend,   // shared memory to shared memory of a block of the cluster
   // registers (Insn::width words of Insn::bytes) to shared memory of a block: st.async and, with a
   // WordReduction in Insn::imm, red.async
   kSendWords,
 };
-enum class BulkReduction : u8 {
-  kCopy,
-  kAdd,
-  kMin,
-  kMax,
-  kInc,
-  kDec,
-  kAnd,
-  kOr,
-  kXor
-};  // Insn::width
-
 struct WordReduction {
-  BulkReduction what = BulkReduction::kCopy;
+  Reduction what = Reduction::kCopy;
   TensorType type{};
   constexpr i64 packed() const { return static_cast<i64>(what) | static_cast<i64>(type) << 8; }
   static constexpr WordReduction of(i64 packed) {
-    return {static_cast<BulkReduction>(packed & 255), static_cast<TensorType>(packed >> 8)};
+    return {static_cast<Reduction>(packed & 255), static_cast<TensorType>(packed >> 8)};
   }
 };
 
@@ -59,11 +49,11 @@ inline constexpr i64 kBulkTiled = 0, kBulkIm2col = 1;
 // Whether a copy to a block's shared memory is a reduction, which is atomic.
 bool reduces_shared(const Insn& insn);
 // Whether PTX allows this reduction for elements of this type.
-bool can_reduce(BulkReduction what, TensorType type);
+bool can_reduce(Reduction what, TensorType type);
 // Whether hardware has it for the elements of a tensor map of this type (measured on an H100).
-bool can_reduce_tensor(BulkReduction what, TensorType type);
+bool can_reduce_tensor(Reduction what, TensorType type);
 // Whether the result in global memory may depend on the order of the blocks: sums of floating-point
 // numbers, .inc and .dec. No type: it is in a tensor map, so it may be floating-point.
-bool depends_on_order(BulkReduction what, std::optional<TensorType> type);
+bool depends_on_order(Reduction what, std::optional<TensorType> type);
 
 }  // namespace vgpu::ir

@@ -8,6 +8,7 @@
 // predicate that says whether the texel is resident, or kNone.
 #pragma once
 #include "ir/program.hpp"
+#include "ir/reduction.hpp"
 
 namespace vgpu::ir {
 
@@ -57,20 +58,18 @@ struct TextureForm {
 // Out-of-range coordinates of a surface.
 enum class SurfaceBounds : u8 { kTrap, kClamp, kZero };
 
-enum class SurfaceReduction : u8 { kAdd, kMin, kMax, kAnd, kOr };
-
 // Insn::imm of suld, sust, sured.
 struct SurfaceForm {
   SurfaceBounds bounds = SurfaceBounds::kTrap;
-  SurfaceReduction reduction = SurfaceReduction::kAdd;
+  Reduction reduction = Reduction::kAdd;
   bool is_signed = false;
 
   i64 packed() const {
     return static_cast<i64>(bounds) | static_cast<i64>(reduction) << 8 | i64{is_signed} << 16;
   }
   static SurfaceForm of(i64 packed) {
-    return {static_cast<SurfaceBounds>(packed & 255),
-            static_cast<SurfaceReduction>(packed >> 8 & 255), (packed >> 16 & 1) != 0};
+    return {static_cast<SurfaceBounds>(packed & 255), static_cast<Reduction>(packed >> 8 & 255),
+            (packed >> 16 & 1) != 0};
   }
 };
 

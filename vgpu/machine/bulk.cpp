@@ -12,10 +12,10 @@
 
 #include "machine/async.hpp"
 #include "machine/bulk_check.hpp"
-#include "machine/bulk_reduce.hpp"
 #include "machine/cluster.hpp"
 #include "machine/fault.hpp"
 #include "machine/mbarrier.hpp"
+#include "machine/reduce.hpp"
 #include "machine/tensor/box.hpp"
 #include "observer/findings.hpp"
 
@@ -275,12 +275,12 @@ void load(Warp& warp, const Lane& lane) {
 
 void store(Warp& warp, const Lane& lane) {
   const auto transfer = std::make_shared<const Transfer>(transfer_of(lane));
-  const auto reduction = static_cast<BulkReduction>(lane.insn.width);
-  if (transfer->tensor && reduction != BulkReduction::kCopy &&
+  const auto reduction = static_cast<Reduction>(lane.insn.width);
+  if (transfer->tensor && reduction != Reduction::kCopy &&
       !can_reduce_tensor(reduction, transfer->map.type))
     illegal(lane, "there is no such reduction of elements of the tensor map's type");
   check_global_side(warp, lane, *transfer,
-                    reduction == BulkReduction::kCopy ? BulkAccess::kWrite : BulkAccess::kUpdate);
+                    reduction == Reduction::kCopy ? BulkAccess::kWrite : BulkAccess::kUpdate);
   const u32 bytes = transfer->bytes(), reach = transfer->shared_bytes();
   const SharedPlace place = shared_place(lane, transfer->to.shared, reach, alignment_of(*transfer));
   if (place.block != warp.block) bad_operand(lane, "a bulk store of another block's shared memory");
@@ -296,7 +296,7 @@ void store(Warp& warp, const Lane& lane) {
       insn, lane.lane,
       [transfer, place] { return transfer->take(place.block->warps[0].shared, place.offset); },
       [transfer, &insn, reduction](const std::vector<std::byte>& data) {
-        if (reduction == BulkReduction::kCopy) {
+        if (reduction == Reduction::kCopy) {
           transfer->store(data, nullptr);
           return;
         }
@@ -331,15 +331,15 @@ void send(Warp& warp, const Lane& lane) {
   if (warp.race != nullptr && bytes != 0) {
     barrier.block->mbarriers->bulk_reads(warp, lane, barrier.offset, from, bytes);
   }
-  barrier.block->mbarriers->bulk_lands(
-      warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes, [&insn, from, to, bytes] {
-        const auto reduction = static_cast<BulkReduction>(insn.width);
-        if (reduction == BulkReduction::kCopy)
-          std::memmove(to.host(), from.host(), bytes);
-        else
-          Reducer(reduction, static_cast<TensorType>(insn.bytes))
-              .apply(to.host(), from.host(), bytes, false);
-      });
+  barrier.block->mbarriers->bulk_lands(warp, lane, barrier.offset, {to.block, to.offset, bytes},
+                                       bytes, [&insn, from, to, bytes] {
+                                         const auto reduction = static_cast<Reduction>(insn.width);
+                                         if (reduction == Reduction::kCopy)
+                                           std::memmove(to.host(), from.host(), bytes);
+                                         else
+                                           Reducer(reduction, static_cast<TensorType>(insn.bytes))
+                                               .apply(to.host(), from.host(), bytes, false);
+                                       });
 }
 
 void send_words(Warp& warp, const Lane& lane) {
@@ -359,7 +359,7 @@ void send_words(Warp& warp, const Lane& lane) {
   barrier.block->mbarriers->bulk_lands(
       warp, lane, barrier.offset, {to.block, to.offset, bytes}, bytes,
       [data, to, bytes, reduction = WordReduction::of(insn.imm)] {
-        if (reduction.what == BulkReduction::kCopy)
+        if (reduction.what == Reduction::kCopy)
           std::memcpy(to.host(), data.data(), bytes);
         else
           Reducer(reduction.what, reduction.type).apply(to.host(), data.data(), bytes, false);
@@ -369,7 +369,7 @@ void send_words(Warp& warp, const Lane& lane) {
 // Counts an asynchronous store. Only copies of 16 bytes per lane were measured (H200).
 void count_sent(Warp& warp, const Insn& insn, u32 mask) {
   const u32 bytes = insn.width * u32{insn.bytes};
-  const bool copies = WordReduction::of(insn.imm).what == BulkReduction::kCopy;
+  const bool copies = WordReduction::of(insn.imm).what == Reduction::kCopy;
   warp.site_counts[insn.site].add_remote(static_cast<u32>(std::popcount(mask)), bytes,
                                          copies && bytes == 16);
 }

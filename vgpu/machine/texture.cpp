@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "ir/half.hpp"
 #include "ir/texture.hpp"
 #include "machine/fault.hpp"
+#include "machine/reduce.hpp"
 #include "texture/fetch.hpp"
 
 namespace vgpu::machine {
@@ -141,7 +143,9 @@ Indices indices_of(Words words, const Insn& insn) {
 void write_texel(const Warp& warp, std::byte* window, const Insn& insn, u32 lane,
                  const Texel& texel) {
   const bool packed = (insn.flags & kFlagPacked) != 0;
-  const auto half = [&](u32 i) -> u32 { return float_to_half(std::bit_cast<float>(texel[i])); };
+  const auto half = [&](u32 i) -> u32 {
+    return float_to_half<f16>(std::bit_cast<float>(texel[i]));
+  };
   for (u32 i = 0; i < insn.vector; ++i) {
     const u32 slot = warp.lists[insn.list + i];
     if (slot == kNone) continue;
@@ -168,29 +172,6 @@ SurfacePoint point_of(Words words, TextureShape shape) {
   if (is_layered(shape)) point.layer = words.bits();
   for (u32 d = 0; d < dimensions(shape); ++d) point.at[d] = words.integer();
   return point;
-}
-
-template <class T>
-void reduce(T* at, T value, SurfaceReduction reduction) {
-  if (reduction == SurfaceReduction::kAdd) {
-    // As unsigned numbers, whose sums wrap.
-    using U = std::make_unsigned_t<T>;
-    __atomic_fetch_add(reinterpret_cast<U*>(at), static_cast<U>(value), __ATOMIC_RELAXED);
-    return;
-  }
-  if (reduction == SurfaceReduction::kAnd) {
-    __atomic_fetch_and(at, value, __ATOMIC_RELAXED);
-    return;
-  }
-  if (reduction == SurfaceReduction::kOr) {
-    __atomic_fetch_or(at, value, __ATOMIC_RELAXED);
-    return;
-  }
-  T old = __atomic_load_n(at, __ATOMIC_RELAXED);
-  const bool least = reduction == SurfaceReduction::kMin;
-  while ((least ? value < old : value > old) &&
-         !__atomic_compare_exchange_n(at, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
 }
 
 }  // namespace
@@ -320,17 +301,13 @@ void store_elements(const Warp& warp, const std::byte* window, const Insn& insn,
 void reduce_elements(const Warp& warp, const std::byte* window, const Insn& insn, u32 inside,
                      const u64* addresses) {
   const SurfaceForm form = SurfaceForm::of(insn.imm);
+  const TensorType words = form.is_signed ? TensorType::kInt32 : TensorType::kUint32,
+                   pairs = form.is_signed ? TensorType::kInt64 : TensorType::kUint64;
+  const Reducer reducer(form.reduction, insn.bytes == 8 ? pairs : words);
   for (const u32 lane : SetBits(inside)) {
     const u64 value = read_lane(window, warp.lists[insn.list], insn.width, lane);
-    void* const at = reinterpret_cast<void*>(addresses[lane]);
-    if (insn.bytes == 8 && form.is_signed)
-      reduce(static_cast<i64*>(at), static_cast<i64>(value), form.reduction);
-    else if (insn.bytes == 8)
-      reduce(static_cast<u64*>(at), value, form.reduction);
-    else if (form.is_signed)
-      reduce(static_cast<i32*>(at), static_cast<i32>(value), form.reduction);
-    else
-      reduce(static_cast<u32*>(at), static_cast<u32>(value), form.reduction);
+    reducer.apply(reinterpret_cast<std::byte*>(addresses[lane]),
+                  reinterpret_cast<const std::byte*>(&value), insn.bytes, true);
   }
 }
 

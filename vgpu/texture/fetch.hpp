@@ -50,9 +50,6 @@ Texel gather(const Texture& texture, ir::TextureShape shape, const Coordinates& 
 
 // Texels as they are in memory, and as kernels receive them.
 
-float half_to_float(std::uint16_t bits);
-std::uint16_t float_to_half(float value);
-
 // The exponent with which a decoded sRGB number is filtered, as std::frexp has it. The decoder's
 // table has one for each eight neighbours, that of their largest.
 int srgb_exponent(double decoded);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "ir/half.hpp"
+
 namespace vgpu {
 
 std::optional<std::uint64_t> address_in(const Surface& surface, ir::TextureShape shape,
@@ -38,7 +40,7 @@ std::array<std::uint8_t, 16> formatted(const TexelFormat& format,
   for (unsigned i = 0; i < format.channels; ++i) {
     std::uint32_t bits = channels[i];
     if (format.kind == TexelKind::kFloat && format.bits == 16) {
-      bits = float_to_half(std::bit_cast<float>(bits));
+      bits = ir::float_to_half<ir::f16>(std::bit_cast<float>(bits));
     } else if (format.kind == TexelKind::kSigned && format.bits < 32) {
       const std::int32_t most = (1 << (format.bits - 1)) - 1;
       bits =

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "ir/half.hpp"
+
 namespace vgpu {
 namespace {
 
@@ -46,9 +48,8 @@ float fraction(std::int32_t value, const TexelFormat& format) {
 std::uint32_t channel(const Texture& texture, const TexelFormat& format, std::uint32_t bits,
                       unsigned which) {
   if (format.kind == TexelKind::kFloat) {
-    return format.bits == 16
-               ? std::bit_cast<std::uint32_t>(half_to_float(static_cast<std::uint16_t>(bits)))
-               : bits;
+    return format.bits == 16 ? std::bit_cast<std::uint32_t>(ir::half_to_float<ir::f16>(bits))
+                             : bits;
   }
   const unsigned unused = 32u - format.bits;
   const std::int32_t value = format.kind == TexelKind::kSigned
@@ -64,7 +65,8 @@ std::uint32_t channel(const Texture& texture, const TexelFormat& format, std::ui
 // bits are.
 std::uint32_t stored(float value, const TexelFormat& format, bool to_float) {
   if (format.kind == TexelKind::kFloat)
-    return format.bits == 16 ? float_to_half(value) : std::bit_cast<std::uint32_t>(value);
+    return format.bits == 16 ? ir::float_to_half<ir::f16>(value)
+                             : std::bit_cast<std::uint32_t>(value);
   if (!to_float) return std::bit_cast<std::uint32_t>(value) & (~0u >> (32 - format.bits));
   const bool is_signed = format.kind == TexelKind::kSigned;
   const float most = static_cast<float>((1u << (format.bits - (is_signed ? 1u : 0u))) - 1);
@@ -81,29 +83,8 @@ int srgb_exponent(double decoded) {
   return std::bit_width(kDecoded[last]) - 14;
 }
 
-float half_to_float(std::uint16_t bits) {
-  const std::uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-  if (rest >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-  const float magnitude = rest < 0x400u ? static_cast<float>(rest) * 0x1p-24f
-                                        : std::bit_cast<float>((rest << 13) + (112u << 23));
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
-}
-
 std::uint32_t at_least_minus_one(std::uint32_t bits) {
   return std::bit_cast<float>(bits) < -1 ? std::bit_cast<std::uint32_t>(-1.0f) : bits;
-}
-
-std::uint16_t float_to_half(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return 0x7fff;
-  if (rest >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (rest < 0x38800000u) {  // subnormal: a multiple of 2^-24
-    const float scaled = std::bit_cast<float>(rest) * 0x1p24f;
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::nearbyint(scaled)));
-  }
-  const std::uint32_t rounded = rest + 0xfffu + (rest >> 13 & 1u);
-  return static_cast<std::uint16_t>(sign | (rounded - (112u << 23)) >> 13);
 }
 
 bool is_floating(const Texture& texture) {

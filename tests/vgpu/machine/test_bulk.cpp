@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "machine/bulk_reduce.hpp"
+#include "ir/bulk.hpp"
+#include "machine/reduce.hpp"
 
 namespace bulk_test {
 namespace {
@@ -208,7 +209,7 @@ TEST_F(Bulk, StoresBeginInsideTheTensor) {
 
 // What an H100 does not report as an illegal instruction.
 TEST(BulkReductions, OfTensorMaps) {
-  using vgpu::ir::BulkReduction;
+  using vgpu::ir::Reduction;
   const std::map<TensorType, std::string> has = {
       {TensorType::kUint8, ""},
       {TensorType::kUint16, ""},
@@ -228,7 +229,7 @@ TEST(BulkReductions, OfTensorMaps) {
   for (const auto& [type, expected] : has) {
     std::string found;
     for (std::size_t i = 0; i < std::size(names); ++i) {
-      const auto what = static_cast<BulkReduction>(i + 1);
+      const auto what = static_cast<Reduction>(i + 1);
       if (vgpu::ir::can_reduce_tensor(what, type)) found.append(names[i]).append(" ");
     }
     EXPECT_EQ(found, expected) << static_cast<int>(type);
@@ -243,7 +244,7 @@ TEST(BulkReductions, FlushWhatTheTypeFlushes) {
                                        {TensorType::kTfloat32Ftz, 0u}}) {
     std::uint32_t to = 1;
     const std::uint32_t from = 2;
-    vgpu::machine::Reducer(vgpu::ir::BulkReduction::kAdd, type)
+    vgpu::machine::Reducer(vgpu::ir::Reduction::kAdd, type)
         .apply(reinterpret_cast<std::byte*>(&to), reinterpret_cast<const std::byte*>(&from), 4,
                false);
     EXPECT_EQ(to, expected) << static_cast<int>(type);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/half.hpp"
 #include "texture/fetch.hpp"
 #include "texture/filter.hpp"
 
@@ -272,13 +273,13 @@ TEST(Fetch, LevelsOfAMipmap) {
 
 TEST(Texels, HalfPrecision) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const float value = half_to_float(static_cast<std::uint16_t>(bits));
+    const float value = ir::half_to_float<ir::f16>(bits);
     if (std::isnan(value)) continue;
-    EXPECT_EQ(float_to_half(value), bits);
+    EXPECT_EQ(ir::float_to_half<ir::f16>(value), bits);
   }
-  EXPECT_EQ(float_to_half(65520.0f), 0x7c00);  // rounds to infinity
-  EXPECT_EQ(float_to_half(65519.0f), 0x7bff);
-  EXPECT_EQ(float_to_half(0x1p-25f), 0);  // a tie to even
+  EXPECT_EQ(ir::float_to_half<ir::f16>(65520.0f), 0x7c00);  // rounds to infinity
+  EXPECT_EQ(ir::float_to_half<ir::f16>(65519.0f), 0x7bff);
+  EXPECT_EQ(ir::float_to_half<ir::f16>(0x1p-25f), 0);  // a tie to even
 }
 
 }  // namespace

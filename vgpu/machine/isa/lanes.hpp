@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "ir/half.hpp"
 #include "machine/operations.hpp"
 #include "memory/lane_sets.hpp"
 
@@ -21,12 +22,6 @@ namespace vgpu::machine::VGPU_ISA {
 template <class T>
 [[gnu::always_inline]] inline T* slot(std::byte* window, u32 offset) {
   return reinterpret_cast<T*>(window + offset);
-}
-
-template <class T>
-[[gnu::always_inline]] inline T bits_as(auto value) {
-  static_assert(sizeof(T) == sizeof(value));
-  return __builtin_bit_cast(T, value);
 }
 
 template <class T>
@@ -43,13 +38,6 @@ constexpr u16 kPermuteModes[][4] = {
     {0x3210, 0x3211, 0x3222, 0x3333},  // .ecl
     {0x0000, 0x1110, 0x2210, 0x3210},  // .ecr
     {0x1010, 0x3232, 0x1010, 0x3232},  // .rc16
-};
-
-struct f16 {
-  u16 bits;
-};  // 16-bit floating point, as stored
-struct bf16 {
-  u16 bits;
 };
 
 template <class T>

@@ -12,15 +12,16 @@
 #include "ptx/lower/lowering.hpp"
 
 namespace vgpu::ptx {
-namespace {
 
-std::optional<BulkReduction> reduction_from(std::string_view part) {
+std::optional<Reduction> reduction_from(std::string_view part) {
   static constexpr std::string_view kNames[] = {"add", "min", "max", "inc",
                                                 "dec", "and", "or",  "xor"};
   const auto found = std::ranges::find(kNames, part);
   if (found == std::end(kNames)) return std::nullopt;
-  return static_cast<BulkReduction>(1 + (found - std::begin(kNames)));
+  return static_cast<Reduction>(1 + (found - std::begin(kNames)));
 }
+
+namespace {
 
 std::optional<TensorType> element_from(std::string_view part) {
   struct Name {
@@ -49,7 +50,7 @@ struct FunctionLowering::BulkForm {
   u32 dimensions = 0;  // 0: no tensor map
   bool multicast = false, policy = false, prefetch = false;
   bool im2col = false;
-  BulkReduction reduction{};
+  Reduction reduction{};
   std::optional<TensorType> element;  // element type of a reduction without tensor map
 };
 
@@ -101,7 +102,7 @@ FunctionLowering::BulkForm FunctionLowering::bulk_form() {
     refuse();
   if (grouped != (form.kind == BulkKind::kStore) || counted == grouped) refuse();
   if (form.multicast && form.kind != BulkKind::kLoad) refuse();
-  if (reduces && (form.reduction == BulkReduction::kCopy || form.kind == BulkKind::kLoad)) refuse();
+  if (reduces && (form.reduction == Reduction::kCopy || form.kind == BulkKind::kLoad)) refuse();
   if (reduces && !tensor && (!form.element || !can_reduce(form.reduction, *form.element))) {
     refuse("that reduction of that type");
   }
@@ -219,9 +220,8 @@ void FunctionLowering::send_words() {
   if (!to_cluster || !counted || (bytes != 4 && bytes != 8)) refuse();
   if (reduces) {
     const auto element = element_from(parts.back());
-    const bool sums = reduction.what == BulkReduction::kAdd;
-    if (reduction.what == BulkReduction::kCopy || !element ||
-        !can_reduce(reduction.what, *element) ||
+    const bool sums = reduction.what == Reduction::kAdd;
+    if (reduction.what == Reduction::kCopy || !element || !can_reduce(reduction.what, *element) ||
         (bytes == 8 && !(sums && *element == TensorType::kUint64)))
       refuse("that reduction of that type");
     reduction.type = *element;

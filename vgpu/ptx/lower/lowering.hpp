@@ -24,6 +24,9 @@ struct LoweringError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The reduction of this name ("add"), or none. (bulk.cpp)
+std::optional<Reduction> reduction_from(std::string_view name);
+
 class FunctionLowering {
  public:
   FunctionLowering(Program& program, const Module& module, const Layout& layout,

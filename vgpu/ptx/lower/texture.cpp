@@ -158,21 +158,15 @@ void FunctionLowering::texture_query() {
 
 // suld, sust, sured: [object, {coordinates}] and elements.
 void FunctionLowering::surface() {
-  static constexpr std::pair<std::string_view, SurfaceReduction> kReductions[] = {
-      {"add", SurfaceReduction::kAdd},
-      {"min", SurfaceReduction::kMin},
-      {"max", SurfaceReduction::kMax},
-      {"and", SurfaceReduction::kAnd},
-      {"or", SurfaceReduction::kOr}};
   const std::string_view base = opcode().base();
   const bool loads = base == "suld", converts = opcode().has("p");
   if (converts && base != "sust") refuse("elements that are converted");
   const TextureShape shape = texture_shape();
   const auto bounds = bounds_named(opcode().parts.back());
   if (!bounds) refuse();
-  SurfaceForm form{*bounds, SurfaceReduction::kAdd, false};
-  for (const auto& [name, reduction] : kReductions) {
-    if (opcode().has(name)) form.reduction = reduction;
+  SurfaceForm form{*bounds, Reduction::kAdd, false};
+  for (const std::string_view part : opcode().parts) {
+    if (const auto reduction = reduction_from(part)) form.reduction = *reduction;
   }
   const auto type = ptx::type_from(opcode().parts[opcode().parts.size() - 2]);
   if (!type || ptx::size_of(*type) == 0 || ptx::size_of(*type) > 8) refuse();

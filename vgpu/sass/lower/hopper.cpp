@@ -125,7 +125,7 @@ void Lowering::lower_tensor_copy(const Instruction& i) {
   const u32 pc = emit_bulk(loads ? BulkKind::kLoad : BulkKind::kStore, dimensions, operands);
   at(pc).imm = i.wrap ? kBulkIm2col : kBulkTiled;
   if (i.op != Op::kUtmaReduce) return;
-  const auto reduction = static_cast<BulkReduction>(1 + i.mode);
+  const auto reduction = static_cast<Reduction>(1 + i.mode);
   at(pc).width = static_cast<u8>(reduction);
   program_.ordered |= depends_on_order(reduction, std::nullopt);
 }
@@ -148,7 +148,7 @@ void Lowering::lower_bulk(const Instruction& i) {
   constexpr BulkKind kKinds[] = {BulkKind::kLoad, BulkKind::kStore, BulkKind::kSend};
   const u32 pc = emit_bulk(kKinds[i.type - kLoad], 0, operands);
   if (i.op != Op::kUblkReduce) return;
-  const auto reduction = static_cast<BulkReduction>(1 + i.mode);
+  const auto reduction = static_cast<Reduction>(1 + i.mode);
   const TensorType type = reduced_type(i.source_type);
   if (!can_reduce(reduction, type)) refuse("that reduction of that type");
   at(pc).width = static_cast<u8>(reduction);
@@ -168,8 +168,7 @@ void Lowering::lower_send(const Instruction& i) {
   at(pc).bytes = 4;
   at(pc).width = static_cast<u8>(words);
   if (i.op != Op::kRedas) return;
-  const WordReduction reduction{static_cast<BulkReduction>(1 + i.mode),
-                                reduced_type(i.source_type)};
+  const WordReduction reduction{static_cast<Reduction>(1 + i.mode), reduced_type(i.source_type)};
   if (!can_reduce(reduction.what, reduction.type)) refuse("that reduction of that type");
   at(pc).imm = reduction.packed();
 }

@@ -98,17 +98,13 @@ void Lowering::lower_texture_query(const Instruction& i) {
 }
 
 void Lowering::lower_surface(const Instruction& i) {
-  constexpr SurfaceReduction kReductions[] = {SurfaceReduction::kAdd, SurfaceReduction::kMin,
-                                              SurfaceReduction::kMax, SurfaceReduction::kAdd,
-                                              SurfaceReduction::kAdd, SurfaceReduction::kAnd,
-                                              SurfaceReduction::kOr};
   const bool loads = i.op == Op::kSuld, converts = i.op == Op::kSustFormatted;
   const Operand &data = i[loads ? 0 : 1], &where = i[loads ? 1 : 0];
   const TextureShape shape = kSurfaceShapes[i.mode];
   const u32 pc = emit(loads ? "suld" : i.op == Op::kSured ? "sured" : "sust");
   texture_object(pc, i[2]);
-  SurfaceForm form{kBounds[i.type], SurfaceReduction::kAdd, i.is_signed};
-  if (i.op == Op::kSured) form.reduction = kReductions[i.shift];
+  SurfaceForm form{kBounds[i.type], Reduction::kAdd, i.is_signed};
+  if (i.op == Op::kSured) form.reduction = static_cast<Reduction>(1 + i.shift);
   if (i.op == Op::kSured && i.bytes == 8) refuse("a reduction of 64 bits");
   u32 words = i.bytes < 4 ? 1 : i.bytes / 4u;
   if (converts) words = i.table == 15 ? 4 : i.table == 3 ? 2 : 1;
