@@ -14,7 +14,18 @@ namespace {
 
 using vgpu::FaultKind;
 
-class Races : public ChecksTest {};
+class Races : public ChecksTest {
+ protected:
+  // Whether the launch has a race, with this text.
+  template <class... A>
+  void expect_race_if(bool race, const char* text, const std::string& kernel, vgpu::Dim3 grid,
+                      vgpu::Dim3 block, A... arguments) {
+    if (race)
+      expect_fault(FaultKind::kRace, text, kernel, grid, block, arguments...);
+    else
+      launch(kernel, grid, block, arguments...);
+  }
+};
 
 constexpr FaultKind kRead = FaultKind::kUninitialized;
 
@@ -92,49 +103,55 @@ struct Range {
   int first, count, writes, pitch;
 };
 
-// Whether one block writes a word that another one reads or writes, of the blocks of each word.
-bool blocks_conflict(const std::vector<std::set<int>>& readers,
-                     const std::vector<std::set<int>>& writers) {
-  for (std::size_t word = 0; word < writers.size(); ++word) {
-    std::set<int> all = writers[word];
-    all.insert(readers[word].begin(), readers[word].end());
-    if (all.size() > 1 && !writers[word].empty()) return true;
-  }
-  return false;
+int below(std::mt19937& random, int end) {
+  return static_cast<int>(random() % static_cast<unsigned>(end));
 }
+
+// The words that blocks read and write.
+class Words {
+ public:
+  explicit Words(int count) : readers_(count), writers_(count) {}
+  void touch(int word, int block, bool writes) {
+    (writes ? writers_ : readers_).at(static_cast<std::size_t>(word)).insert(block);
+  }
+  // Whether one block writes a word that another one reads or writes.
+  bool conflict() const {
+    for (std::size_t word = 0; word < writers_.size(); ++word) {
+      std::set<int> all = writers_[word];
+      all.insert(readers_[word].begin(), readers_[word].end());
+      if (all.size() > 1 && !writers_[word].empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::set<int>> readers_, writers_;
+};
 
 TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
   constexpr int kWords = 320, kBlocks = 3, kLanes = 32, kHalf = 16;
   std::mt19937 random(20);
-  const auto below = [&](int most) {
-    return static_cast<int>(random() % static_cast<unsigned>(most));
-  };
   int conflicts = 0;
   for (int round = 0; round < 1200; ++round) {
     config.host_threads = round % 2 == 0 ? 1 : 2;
-    int* const data = written<int>(kWords);
     Range* const ranges = written<Range>(kBlocks);
-    std::vector<std::set<int>> readers(kWords), writers(kWords);
+    Words words(kWords);
     for (int b = 0; b < kBlocks; ++b) {
-      const bool whole = below(2) == 0;  // the words of one warp's access
-      const bool tile = below(3) == 0;   // a row for each half warp
-      const int pitch = !tile ? kHalf : whole ? kHalf * (1 + below(4)) : 1 + below(4 * kHalf);
+      const bool whole = below(random, 2) == 0;  // the words of one warp's access
+      const bool tile = below(random, 3) == 0;   // a row for each half warp
+      const int pitch = !tile   ? kHalf
+                        : whole ? kHalf * (1 + below(random, 4))
+                                : 1 + below(random, 4 * kHalf);
       const int room = kWords - 3 * pitch - kHalf;
-      const int first = whole ? kHalf * below(room / kHalf) : below(room);
-      ranges[b] = {first, whole ? kLanes : 1 + below(2 * kLanes), below(3) == 0 ? 1 : 0, pitch};
-      for (int at = 0; at < ranges[b].count; ++at) {
-        const int word = first + at % kHalf + at / kHalf * pitch;
-        (ranges[b].writes != 0 ? writers : readers).at(static_cast<std::size_t>(word)).insert(b);
-      }
+      const int first = whole ? kHalf * below(random, room / kHalf) : below(random, room);
+      const int count = whole ? kLanes : 1 + below(random, 2 * kLanes);
+      ranges[b] = {first, count, below(random, 3) == 0 ? 1 : 0, pitch};
+      for (int at = 0; at < count; ++at)
+        words.touch(first + at % kHalf + at / kHalf * pitch, b, ranges[b].writes != 0);
     }
-    const bool conflict = blocks_conflict(readers, writers);
-    conflicts += conflict ? 1 : 0;
-    if (conflict) {
-      expect_fault(FaultKind::kRace, "one word of global memory", "touch_ranges", {kBlocks},
-                   {2 * kLanes}, data, ranges);
-    } else {
-      launch("touch_ranges", {kBlocks}, {2 * kLanes}, data, ranges);
-    }
+    conflicts += words.conflict() ? 1 : 0;
+    expect_race_if(words.conflict(), "one word of global memory", "touch_ranges", {kBlocks},
+                   {2 * kLanes}, written<int>(kWords), ranges);
   }
   EXPECT_GT(conflicts, 200);
   EXPECT_LT(conflicts, 1000);
@@ -143,33 +160,22 @@ TEST_F(Races, BlocksConflictWhereTheirWordsDo) {
 TEST_F(Races, BlocksConflictWhereTheirVectorsDo) {
   constexpr int kWords = 512, kBlocks = 6, kLanes = 32;
   std::mt19937 random(22);
-  const auto below = [&](int most) {
-    return static_cast<int>(random() % static_cast<unsigned>(most));
-  };
   int conflicts = 0;
   for (int round = 0; round < 600; ++round) {
     config.host_threads = round % 2 == 0 ? 1 : 2;
-    int* const data = written<int>(kWords);
     Range* const ranges = written<Range>(kBlocks);
-    std::vector<std::set<int>> readers(kWords), writers(kWords);
+    Words all(kWords);
     for (int b = 0; b < kBlocks; ++b) {
       const int words = b % 2 == 0 ? 2 : 4, vectors = kWords / words;
-      const int pitch = 1 + below(vectors / kLanes - 1), count = 1 + below(kLanes);
-      ranges[b] = {below(vectors - kLanes * pitch), count, below(12) == 0 ? 1 : 0, pitch};
-      for (int at = 0; at < count * words; ++at) {
-        const int vector = ranges[b].first + at / words * pitch;
-        const auto word = static_cast<std::size_t>(vector * words + at % words);
-        (ranges[b].writes != 0 ? writers : readers).at(word).insert(b);
-      }
+      const int pitch = 1 + below(random, vectors / kLanes - 1), count = 1 + below(random, kLanes);
+      const int first = below(random, vectors - kLanes * pitch);
+      ranges[b] = {first, count, below(random, 12) == 0 ? 1 : 0, pitch};
+      for (int at = 0; at < count * words; ++at)
+        all.touch((first + at / words * pitch) * words + at % words, b, ranges[b].writes != 0);
     }
-    const bool conflict = blocks_conflict(readers, writers);
-    conflicts += conflict ? 1 : 0;
-    if (conflict) {
-      expect_fault(FaultKind::kRace, "one word of global memory", "touch_vectors", {kBlocks},
-                   {kLanes}, data, ranges);
-    } else {
-      launch("touch_vectors", {kBlocks}, {kLanes}, data, ranges);
-    }
+    conflicts += all.conflict() ? 1 : 0;
+    expect_race_if(all.conflict(), "one word of global memory", "touch_vectors", {kBlocks},
+                   {kLanes}, written<int>(kWords), ranges);
   }
   EXPECT_GT(conflicts, 100);
   EXPECT_LT(conflicts, 500);
@@ -184,12 +190,8 @@ TEST_F(Races, AVectorConflictsInItsUpperWords) {
     ranges[4] = {1, 31, writes, 2};
     ranges[5] = {0, 31, 0, 1};
     config.host_threads = 1;
-    if (writes != 0) {
-      expect_fault(FaultKind::kRace, "one word of global memory", "touch_vectors", {6}, {32}, data,
+    expect_race_if(writes != 0, "one word of global memory", "touch_vectors", {6}, {32}, data,
                    ranges);
-    } else {
-      launch("touch_vectors", {6}, {32}, data, ranges);
-    }
   }
 }
 
@@ -250,12 +252,9 @@ TEST_F(Races, BlocksThatWriteEqualVectorsDoNotRace) {
       int* const vectors = fresh<int>(32 * 4);
       double* const doubles = fresh<double>(32);
       std::uint16_t* const pairs = fresh<std::uint16_t>(32 * 2);
-      if (differs != 0) {
-        expect_fault(FaultKind::kRace, "one word of global memory", "agree_in_vectors", {kBlocks},
-                     {32}, vectors, doubles, pairs, differs);
-        continue;
-      }
-      launch("agree_in_vectors", {kBlocks}, {32}, vectors, doubles, pairs, differs);
+      expect_race_if(differs != 0, "one word of global memory", "agree_in_vectors", {kBlocks}, {32},
+                     vectors, doubles, pairs, differs);
+      if (differs != 0) continue;
       EXPECT_EQ(vectors[31 * 4 + 3], 34);
       EXPECT_EQ(doubles[31], 31);
       EXPECT_EQ(pairs[31 * 2 + 1], 31);
@@ -277,10 +276,7 @@ TEST_F(Races, WarpsOfABlockShareWordsOfGlobalMemory) {
   };
   for (const auto& [how, conflict] : kCases) {
     int* const data = written<int>(64);
-    if (conflict == nullptr)
-      launch("share_words", {1}, {64}, data, how, 0);
-    else
-      expect_fault(FaultKind::kRace, conflict, "share_words", {1}, {64}, data, how, 0);
+    expect_race_if(conflict != nullptr, conflict, "share_words", {1}, {64}, data, how, 0);
     launch("share_words", {1}, {64}, data, how, 1);
     launch("share_words", {1}, {64}, data, how, 2);
   }
@@ -291,9 +287,6 @@ TEST_F(Races, WarpsOfABlockShareWordsOfGlobalMemory) {
 TEST_F(Races, WarpsConflictWhereTheirWordsDo) {
   constexpr int kWords = 160, kWarps = 3, kPhases = 4, kLanes = 32;
   std::mt19937 random(21);
-  const auto below = [&](int most) {
-    return static_cast<int>(random() % static_cast<unsigned>(most));
-  };
   int sound = 0, found = 0;
   for (int round = 0; round < 600; ++round) {
     int* const data = written<int>(kWords);
@@ -306,10 +299,11 @@ TEST_F(Races, WarpsConflictWhereTheirWordsDo) {
     for (int phase = 0; phase < kPhases; ++phase) {
       std::vector<int> readers(kWords), writers(kWords);
       for (int w = 0; w < kWarps; ++w) {
-        const bool whole = below(2) == 0;
-        const int first = whole ? kLanes * below(kWords / kLanes - 1) : below(kWords - 2 * kLanes);
+        const bool whole = below(random, 2) == 0;
+        const int first = whole ? kLanes * below(random, kWords / kLanes - 1)
+                                : below(random, kWords - 2 * kLanes);
         Range& range = ranges[phase * kWarps + w];
-        range = {first, whole ? kLanes : 1 + below(most), below(3) == 0 ? 1 : 0, w};
+        range = {first, whole ? kLanes : 1 + below(random, most), below(random, 3) == 0 ? 1 : 0, w};
         for (int word = first; word < first + range.count; ++word)
           ++(range.writes != 0 ? writers : readers)[static_cast<std::size_t>(word)];
       }
@@ -323,11 +317,9 @@ TEST_F(Races, WarpsConflictWhereTheirWordsDo) {
     }
     sound += conflict ? 0 : 1;
     found += must_find ? 1 : 0;
-    if (must_find) {
-      expect_fault(FaultKind::kRace, "with no barrier between", "touch_in_phases", {1},
-                   {kWarps * kLanes}, data, ranges, kPhases);
-    } else if (!conflict) {
-      launch("touch_in_phases", {1}, {kWarps * kLanes}, data, ranges, kPhases);
+    if (must_find || !conflict) {
+      expect_race_if(must_find, "with no barrier between", "touch_in_phases", {1},
+                     {kWarps * kLanes}, data, ranges, kPhases);
     }
   }
   EXPECT_GT(sound, 30);
