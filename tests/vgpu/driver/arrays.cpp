@@ -105,10 +105,8 @@ int main(int argc, char** argv) {
   CHECK(cuTexObjectCreate(&texture, &resource, &how, nullptr));
   CHECK(cuSurfObjectCreate(&surface, &resource));
   CUmodule module = nullptr;
-  CUfunction sample = nullptr;
   CUdeviceptr out = 0;
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&sample, module, "sample"));
+  const CUfunction sample = load_kernel(module, ptx.c_str(), "sample");
   CHECK(cuMemAlloc(&out, 3 * sizeof(float)));
   void* arguments[] = {&texture, &surface, &out};
   CHECK(cuLaunchKernel(sample, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));

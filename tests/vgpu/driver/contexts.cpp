@@ -94,8 +94,7 @@ void check_ownership(CUdevice device, const std::string& ptx) {
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   CHECK(cuStreamGetCtx(stream, &found));
   require(found == ended, "the context of a stream");
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&function, module, "add"));
+  function = load_kernel(module, ptx.c_str(), "add");
   CHECK(cuCtxDestroy(ended));
   require(current() == kept, "the destroyed context left the stack");
   EXPECT(ERROR_INVALID_VALUE, cuMemsetD8(theirs, 0, 1 << 20));  // its memory is freed
@@ -114,9 +113,7 @@ void check_threads(CUdevice device, const std::string& ptx) {
   CHECK(cuMemAlloc(&at, sizeof(int)));
   CHECK(cuMemsetD32(at, 0, 1));
   CUmodule module = nullptr;
-  CUfunction count = nullptr;
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&count, module, "count"));
+  const CUfunction count = load_kernel(module, ptx.c_str(), "count");
   const auto work = [&] {
     require(current() == nullptr, "a new thread has no context");
     CUdeviceptr none = 0;
@@ -135,9 +132,7 @@ void check_threads(CUdevice device, const std::string& ptx) {
   std::thread one(work), two(work);
   one.join();
   two.join();
-  int found = 0;
-  CHECK(cuMemcpyDtoH(&found, at, sizeof found));
-  require(found == 2 * 10 * 32 * 3, "both threads' launches");
+  require(value_at<int>(at) == 2 * 10 * 32 * 3, "both threads' launches");
   // Destroyed by another thread: the context stays here, and its use is an error.
   std::thread([&] { CHECK(cuCtxDestroy(shared)); }).join();
   require(current() == shared, "a destroyed context stays on a stack");

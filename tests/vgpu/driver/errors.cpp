@@ -167,10 +167,8 @@ void check_modules(const std::string& ptx) {
 
 void check_launches(const std::string& cubin) {
   CUmodule module = nullptr;
-  CUfunction sum = nullptr;
   CUdeviceptr in = 0, out = 0;
-  CHECK(cuModuleLoadData(&module, cubin.data()));
-  CHECK(cuModuleGetFunction(&sum, module, "shared_sum"));
+  const CUfunction sum = load_kernel(module, cubin.data(), "shared_sum");
   CHECK(cuMemAlloc(&in, 512));
   CHECK(cuMemAlloc(&out, 4));
   CHECK(cuMemsetD32(in, 2, 128));
@@ -205,9 +203,7 @@ void check_launches(const std::string& cubin) {
   CHECK(cuLaunchKernelEx(&config, sum, arguments, nullptr));
   config.gridDimX = 3;
   EXPECT(ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, sum, arguments, nullptr));
-  int found = 0;
-  CHECK(cuMemcpyDtoH(&found, out, sizeof found));
-  require(found == 256, "the sum");
+  require(value_at<int>(out) == 256, "the sum");
 
   int blocks = 0, grid = 0, block = 0;
   CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sum, 128, 512));
@@ -276,10 +272,8 @@ void check_streams() {
 // A graph that is built node by node, changed and launched again.
 void check_graphs(const std::string& ptx) {
   CUmodule module = nullptr;
-  CUfunction count = nullptr;
   CUdeviceptr at = 0;
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&count, module, "count"));
+  const CUfunction count = load_kernel(module, ptx.c_str(), "count");
   CHECK(cuMemAlloc(&at, sizeof(int)));
   CUgraph graph = nullptr, copied = nullptr;
   ROBUST(ERROR_INVALID_VALUE, cuGraphCreate(nullptr, 0));
@@ -361,8 +355,7 @@ void check_graphs(const std::string& ptx) {
   ROBUST(ERROR_INVALID_VALUE, cuGraphAddNode(&kernel, graph, &fill, nullptr, 1, nullptr));
   CHECK(cuGraphInstantiate(&exec, graph, 0));
   CHECK(cuGraphLaunch(exec, nullptr));
-  CHECK(cuMemcpyDtoH(&found, at, sizeof found));
-  require(found == 4, "nodes of any type");
+  require(value_at<int>(at) == 4, "nodes of any type");
   CHECK(cuGraphExecDestroy(exec));
   CHECK(cuGraphDestroy(graph));
   CHECK(cuMemFree(at));
@@ -374,21 +367,14 @@ void check_graphs(const std::string& ptx) {
 int main(int argc, char** argv) {
   require(argc == 3, "usage: errors PTX CUBIN");
   const std::string ptx = read_file(argv[1]), cubin = read_file(argv[2]);
-  const auto part = [](const char* name, auto check) {
-    run_part(name, [&] {
-      const CUcontext context = start();
-      check();
-      CHECK(cuCtxDestroy(context));
-    });
-  };
   run_part("without a context", check_without_context);
-  part("devices", check_devices);
-  part("memory", check_memory);
-  part("images", [&] { check_images(ptx, cubin); });
-  part("modules", [&] { check_modules(ptx); });
-  part("launches", [&] { check_launches(cubin); });
-  part("occupancy", [&] { check_occupancy_of_ptx(ptx); });
-  part("streams", check_streams);
-  part("graphs", [&] { check_graphs(ptx); });
+  run_in_context("devices", check_devices);
+  run_in_context("memory", check_memory);
+  run_in_context("images", [&] { check_images(ptx, cubin); });
+  run_in_context("modules", [&] { check_modules(ptx); });
+  run_in_context("launches", [&] { check_launches(cubin); });
+  run_in_context("occupancy", [&] { check_occupancy_of_ptx(ptx); });
+  run_in_context("streams", check_streams);
+  run_in_context("graphs", [&] { check_graphs(ptx); });
   std::puts("right");
 }

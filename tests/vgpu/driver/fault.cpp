@@ -8,10 +8,8 @@ int main(int argc, char** argv) {
   const std::string ptx = read_file(argv[1]);
   start();
   CUmodule module = nullptr;
-  CUfunction count = nullptr;
   CUdeviceptr memory = 0, nowhere = 64;
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&count, module, "count"));
+  const CUfunction count = load_kernel(module, ptx.c_str(), "count");
   CHECK(cuMemAlloc(&memory, 4));
   void* arguments[] = {&nowhere};
   CHECK(cuLaunchKernel(count, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));

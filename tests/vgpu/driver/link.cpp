@@ -101,9 +101,7 @@ void check_machine_code(const std::string& one, const std::string& whole,
   ROBUST(ERROR_NOT_SUPPORTED, add(link.state, CU_JIT_INPUT_PTX, one, "one"));
   CHECK(link.complete());
   CUmodule module = nullptr;
-  CUfunction function = nullptr;
-  CHECK(cuModuleLoadData(&module, link.code));
-  CHECK(cuModuleGetFunction(&function, module, "second"));
+  load_kernel(module, link.code, "second");
 }
 
 }  // namespace
@@ -111,13 +109,6 @@ void check_machine_code(const std::string& one, const std::string& whole,
 int main(int argc, char** argv) {
   require(argc == 5, "usage: link ONE.ptx TWO.ptx CUBIN TWO.cubin");
   const std::string one = read_file(argv[1]), cubin = read_file(argv[3]), two = read_file(argv[4]);
-  const auto part = [](const char* name, auto check) {
-    run_part(name, [&] {
-      const CUcontext context = start();
-      check();
-      CHECK(cuCtxDestroy(context));
-    });
-  };
   run_part("arguments", [] {
     CUlinkState link = nullptr;
     EXPECT(ERROR_NOT_INITIALIZED, cuLinkCreate(0, nullptr, nullptr, &link));
@@ -127,10 +118,10 @@ int main(int argc, char** argv) {
     CHECK(cuLinkDestroy(link));
     ROBUST(ERROR_INVALID_HANDLE, cuLinkDestroy(link));
   });
-  part("kernels", [&] { check_kernels(one, argv[2]); });
-  part("a name defined twice", [&] { check_twice(one); });
-  part("a name that is not defined", [&] { check_undefined(one); });
-  part("what is no code", [&] { check_refused(one); });
-  part("machine code", [&] { check_machine_code(one, cubin, two); });
+  run_in_context("kernels", [&] { check_kernels(one, argv[2]); });
+  run_in_context("a name defined twice", [&] { check_twice(one); });
+  run_in_context("a name that is not defined", [&] { check_undefined(one); });
+  run_in_context("what is no code", [&] { check_refused(one); });
+  run_in_context("machine code", [&] { check_machine_code(one, cubin, two); });
   std::puts("right");
 }

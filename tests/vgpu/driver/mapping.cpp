@@ -24,12 +24,6 @@ void count(CUfunction kernel, CUdeviceptr at) {
   CHECK(cuCtxSynchronize());
 }
 
-int value(CUdeviceptr at) {
-  int found = 0;
-  CHECK(cuMemcpyDtoH(&found, at, sizeof found));
-  return found;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,9 +31,7 @@ int main(int argc, char** argv) {
   const std::string ptx = read_file(argv[1]);
   start();
   CUmodule module = nullptr;
-  CUfunction kernel = nullptr;
-  CHECK(cuModuleLoadData(&module, ptx.c_str()));
-  CHECK(cuModuleGetFunction(&kernel, module, "count"));
+  const CUfunction kernel = load_kernel(module, ptx.c_str(), "count");
 
   const CUmemAllocationProp properties = wanted();
   std::size_t unit = 0, unused = 0, total = 0;
@@ -74,15 +66,16 @@ int main(int argc, char** argv) {
   CHECK(cuMemsetD32(range, 0, 3 * unit / sizeof(int)));
   count(kernel, range);
   count(kernel, range + unit);
-  require(value(range) == 96 && value(range + unit) == 96 && value(range + unit - 4) == 0,
+  require(value_at<int>(range) == 96 && value_at<int>(range + unit) == 96 &&
+              value_at<int>(range + unit - 4) == 0,
           "kernels in mapped memory");
 
   // The same memory at another address.
   CHECK(cuMemMap(other, unit, 0, first, 0));
   CHECK(cuMemSetAccess(other, unit, &kAccess, 1));
-  require(value(other) == 96, "memory at two addresses");
+  require(value_at<int>(other) == 96, "memory at two addresses");
   count(kernel, other);
-  require(value(range) == 192, "memory at two addresses, changed");
+  require(value_at<int>(range) == 192, "memory at two addresses, changed");
 
   // Another process has it through a file descriptor.
   int file = -1;
@@ -92,7 +85,7 @@ int main(int argc, char** argv) {
                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   CHECK(cuMemMap(range + 8 * unit, unit, 0, imported, 0));
   CHECK(cuMemSetAccess(range + 8 * unit, unit, &kAccess, 1));
-  require(value(range + 8 * unit) == 192, "imported memory");
+  require(value_at<int>(range + 8 * unit) == 192, "imported memory");
   close(file);
 
   CUmemGenericAllocationHandle retained = 0;
@@ -105,7 +98,7 @@ int main(int argc, char** argv) {
   CHECK(cuMemRelease(first));
   CHECK(cuMemRelease(first));
   ROBUST(ERROR_INVALID_VALUE, cuMemRelease(first));
-  require(value(range) == 192, "memory lives as long as its mapping");
+  require(value_at<int>(range) == 192, "memory lives as long as its mapping");
 
   EXPECT(ERROR_INVALID_VALUE, cuMemUnmap(range, 2 * unit));  // half of a mapping
   EXPECT(ERROR_INVALID_VALUE, cuMemAddressFree(range, 64 * unit));

@@ -15,12 +15,6 @@ CUdeviceptr memory(std::size_t bytes) {
   return at;
 }
 
-std::uint64_t value_at(CUdeviceptr at) {
-  std::uint64_t value = 0;
-  CHECK(cuMemcpyDtoH(&value, at, sizeof value));
-  return value;
-}
-
 CUstream stream() {
   CUstream made = nullptr;
   CHECK(cuStreamCreate(&made, CU_STREAM_NON_BLOCKING));
@@ -36,7 +30,8 @@ void check_streams() {
   EXPECT(ERROR_NOT_READY, cuStreamQuery(a));
   CHECK(cuStreamWriteValue32(b, flag, 7, 0));
   CHECK(cuStreamSynchronize(a));
-  require(value_at(out) == 5 && value_at(flag) == 7, "32 bits, and only they");
+  require(value_at<std::uint64_t>(out) == 5 && value_at<std::uint64_t>(flag) == 7,
+          "32 bits, and only they");
 
   void* host = nullptr;
   CUdeviceptr mapped = 0;
@@ -49,7 +44,7 @@ void check_streams() {
   EXPECT(ERROR_NOT_READY, cuStreamQuery(a));
   reinterpret_cast<std::atomic<std::uint64_t>*>(host)->store(std::uint64_t{1} << 41);
   CHECK(cuStreamSynchronize(a));
-  require(value_at(out) == 0x123456789a, "64 bits, behind a write of the host");
+  require(value_at<std::uint64_t>(out) == 0x123456789a, "64 bits, behind a write of the host");
 }
 
 // What does not wait: the value meets the condition already.
@@ -90,7 +85,7 @@ void check_batches_and_graphs() {
   EXPECT(ERROR_NOT_READY, cuStreamQuery(a));
   CHECK(cuStreamWriteValue32(b, flag, 1, 0));
   CHECK(cuStreamSynchronize(a));
-  require(value_at(out) == 3, "a batch");
+  require(value_at<std::uint64_t>(out) == 3, "a batch");
 
   // Captured, changed, launched twice.
   CUgraph graph = nullptr;
@@ -117,13 +112,13 @@ void check_batches_and_graphs() {
   EXPECT(ERROR_NOT_READY, cuStreamQuery(a));
   CHECK(cuStreamWriteValue32(b, flag, 2, 0));
   CHECK(cuStreamSynchronize(a));
-  require(value_at(out) == 4, "what the graph wrote before it waited");
+  require(value_at<std::uint64_t>(out) == 4, "what the graph wrote before it waited");
   CUstreamBatchMemOpParams other = operation(CU_STREAM_MEM_OP_WRITE_VALUE_32, out, 9);
   params.paramArray = &other;
   CHECK(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params));
   CHECK(cuGraphLaunch(exec, a));
   CHECK(cuStreamSynchronize(a));
-  require(value_at(out) == 9, "after a change of the executable graph");
+  require(value_at<std::uint64_t>(out) == 9, "after a change of the executable graph");
   params.count = 0;
   CHECK(cuGraphBatchMemOpNodeSetParams(node, &params));
   CHECK(cuStreamBatchMemOp(a, 0, batch, 0));
@@ -153,16 +148,9 @@ void check_errors() {
 }  // namespace
 
 int main() {
-  const auto part = [](const char* name, void (*check)()) {
-    run_part(name, [check] {
-      const CUcontext context = start();
-      check();
-      CHECK(cuCtxDestroy(context));
-    });
-  };
-  part("streams", check_streams);
-  part("conditions", check_conditions);
-  part("batches and graphs", check_batches_and_graphs);
-  part("errors", check_errors);
+  run_in_context("streams", check_streams);
+  run_in_context("conditions", check_conditions);
+  run_in_context("batches and graphs", check_batches_and_graphs);
+  run_in_context("errors", check_errors);
   std::puts("right");
 }

@@ -53,3 +53,28 @@ inline CUcontext start() {
   CHECK(cuCtxCreate(&context, nullptr, 0, device));
   return context;
 }
+
+// A part of a test in a context of its own.
+template <class Part>
+void run_in_context(const char* name, Part part) {
+  run_part(name, [&] {
+    const CUcontext context = start();
+    part();
+    CHECK(cuCtxDestroy(context));
+  });
+}
+
+// The kernel of a module, which is loaded from the image.
+inline CUfunction load_kernel(CUmodule& module, const void* image, const char* name) {
+  CUfunction kernel = nullptr;
+  CHECK(cuModuleLoadData(&module, image));
+  CHECK(cuModuleGetFunction(&kernel, module, name));
+  return kernel;
+}
+
+template <class T>
+T value_at(CUdeviceptr at) {
+  T value{};
+  CHECK(cuMemcpyDtoH(&value, at, sizeof value));
+  return value;
+}

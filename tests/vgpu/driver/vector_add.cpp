@@ -56,9 +56,7 @@ void check_globals(CUmodule module, CUfunction count) {
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = 32;
   CHECK(cuLaunchKernelEx(&config, count, arguments, nullptr));
-  int found = 0;
-  CHECK(cuMemcpyDtoH(&found, at, sizeof found));
-  require(found == 100 + 64 * 5, "a kernel that reads a variable");
+  require(value_at<int>(at) == 100 + 64 * 5, "a kernel that reads a variable");
   CHECK(cuMemFree(at));
 }
 
