@@ -42,6 +42,15 @@ const Allocation* AllocationMap::find(std::uint64_t address) const {
   return address < block.end ? &block : nullptr;
 }
 
+std::optional<std::size_t> AllocationMap::index_of(const Allocation& allocation) const {
+  const bool ours = &allocation >= sorted_.data() && &allocation < sorted_.data() + sorted_.size();
+  const Allocation* const known = ours ? &allocation : find(allocation.begin);
+  if (known == nullptr || known->freed || known->begin != allocation.begin ||
+      known->end != allocation.end)
+    return std::nullopt;
+  return static_cast<std::size_t>(known - sorted_.data());
+}
+
 const Allocation* LaunchAllocations::find_since(std::uint64_t address) const {
   std::shared_ptr<const AllocationMap> now = memory_.map();
   const std::lock_guard lock(mutex_);

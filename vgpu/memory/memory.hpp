@@ -41,6 +41,8 @@ class AllocationMap {
   explicit AllocationMap(std::vector<Allocation> sorted) : sorted_(std::move(sorted)) {}
   // The allocation, live or freed, that contains the address; null if none.
   const Allocation* find(std::uint64_t address) const;
+  // The index of the same allocation, of this map or another one; none if it is not live here.
+  std::optional<std::size_t> index_of(const Allocation& allocation) const;
   const std::vector<Allocation>& all() const { return sorted_; }
 
  private:

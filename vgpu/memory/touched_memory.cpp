@@ -47,16 +47,12 @@ TouchedMemory::~TouchedMemory() {
 
 // Null for memory of which not every change is noted.
 TouchedMemory::Table* TouchedMemory::table_of(const Allocation& allocation) {
-  const std::vector<Allocation>& all = map_->all();
-  const bool ours = &allocation >= all.data() && &allocation < all.data() + all.size();
-  const Allocation* const known = ours ? &allocation : map_->find(allocation.begin);
-  const bool same = known != nullptr && known->begin == allocation.begin &&
-                    known->end == allocation.end && !known->freed;
-  if (!same || allocation.shared || !changes_.covers(allocation.begin)) {
+  const std::optional<std::size_t> known = map_->index_of(allocation);
+  if (!known || allocation.shared || !changes_.covers(allocation.begin)) {
     complete_ = false;
     return nullptr;
   }
-  std::atomic<Table*>& slot = tables_[static_cast<std::size_t>(known - all.data())];
+  std::atomic<Table*>& slot = tables_[*known];
   Table* table = slot.load(std::memory_order_acquire);
   if (table != nullptr) return table;
   auto made = std::make_unique<Table>(allocation);

@@ -82,13 +82,9 @@ void Trial::keep(const Allocation& allocation, Copies& copies, std::size_t index
 }
 
 AddressRange Trial::use(const Allocation& allocation, std::uint64_t address, Use how) {
-  const std::vector<Allocation>& all = map_->all();
-  const bool ours = &allocation >= all.data() && &allocation < all.data() + all.size();
-  const Allocation* const known = ours ? &allocation : map_->find(allocation.begin);
-  if (failed_ || known == nullptr || known->begin != allocation.begin ||
-      known->end != allocation.end || known->freed)
-    fail();
-  Entry& entry = entries_[static_cast<std::size_t>(known - all.data())];
+  const std::optional<std::size_t> known = map_->index_of(allocation);
+  if (failed_ || !known) fail();
+  Entry& entry = entries_[*known];
   const std::uint8_t use = how == Use::kSum ? kAddedTo : kUsed;
   if ((entry.uses.load(std::memory_order_relaxed) & use) == 0) entry.uses.fetch_or(use);
   if ((entry.uses & ~use) != 0) fail();
