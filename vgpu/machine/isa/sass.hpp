@@ -25,6 +25,18 @@ inline constexpr u32 kRow = 4 * kLanes;  // bytes of a register
   return *reinterpret_cast<const u32*>(window + offset) ^ mask_if(m, negation);
 }
 
+// Calls write(f), where f(lane) is whether the lane's bit of `p` is set: a constant where all lanes
+// of the mask agree.
+template <class Write>
+[[gnu::always_inline]] inline void by_predicate(u32 p, u32 mask, Write write) {
+  if ((p & mask) == mask)
+    write([](u32) VGPU_INLINE { return true; });
+  else if ((p & mask) == 0)
+    write([](u32) VGPU_INLINE { return false; });
+  else
+    write([p](u32 i) VGPU_INLINE { return (p >> i & 1) != 0; });
+}
+
 // 64-bit values, one per lane, in two rows.
 struct Pair {
   Pair(const std::byte* window, u32 offset)

@@ -218,17 +218,13 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const Single sa(m, kNegateA, kAbsoluteA), sb(m, kNegateB, kAbsoluteB);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]);
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
-  if (!has(m, kFlush | kHigh | kWrap) && ((p & mask) == 0 || (p & mask) == mask)) {
-    const auto write = [&]<bool kLeast>() VGPU_INLINE {
+  if (!has(m, kFlush | kHigh | kWrap)) {
+    by_predicate(p, mask, [&](auto least) VGPU_INLINE {
       write_lanes<float>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
-        return canonical(
-            extreme_number<kLeast>(bits_as<float>(sa(a[i])), bits_as<float>(sb(b[i]))));
+        const float x = bits_as<float>(sa(a[i])), y = bits_as<float>(sb(b[i]));
+        return canonical(least(i) ? extreme_number<true>(x, y) : extreme_number<false>(x, y));
       });
-    };
-    if ((p & mask) != 0)
-      write.template operator()<true>();
-    else
-      write.template operator()<false>();
+    });
     return;
   }
   const bool flushes = has(m, kFlush), keeps_nan = has(m, kHigh);

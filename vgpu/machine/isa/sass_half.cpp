@@ -212,7 +212,7 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   const u32 signs = mask_if(m, kWrap);
   const bool keeps_nan = has(m, kHigh);
-  const auto write = [&](auto is_least) VGPU_INLINE {
+  by_predicate(p, mask, [&](auto is_least) VGPU_INLINE {
     write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
       const u32 a = halves.a[i], b = halves.b[i];
       const u32 sign = signs & (halves.a.unmodified[i] ^ halves.b.unmodified[i]);
@@ -221,13 +221,7 @@ void choose_halves(Warp&, std::byte* window, const Insn& insn, u32 mask) {
                             sign >> 16)
                  << 16;
     });
-  };
-  if ((p & mask) == mask)
-    write([](u32) { return true; });
-  else if ((p & mask) == 0)
-    write([](u32) { return false; });
-  else
-    write([&](u32 i) { return (p >> i & 1) != 0; });
+  });
 }
 
 // Of three operands, without .XORSIGN.

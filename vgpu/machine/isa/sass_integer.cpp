@@ -311,18 +311,12 @@ void minmax(Warp&, std::byte* window, const Insn& insn, u32 mask) {
             *c = slot<u32>(window, insn.s[2]);
   if (!extreme.halves) {
     const u32 top = extreme.top;
-    const auto write = [&](auto least) VGPU_INLINE {
+    by_predicate(p, mask, [&](auto least) VGPU_INLINE {
       write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
         const u32 x = (a[i] + (c[i] ^ fc) + one) ^ top, y = b[i] ^ top;
         return extreme.result((least(i) ? x < y ? x : y : x > y ? x : y) ^ top);
       });
-    };
-    if ((p & mask) == mask)
-      write([](u32) { return true; });
-    else if ((p & mask) == 0)
-      write([](u32) { return false; });
-    else
-      write([p](u32 i) { return (p >> i & 1) != 0; });
+    });
     return;
   }
   alignas(64) u32 d[kLanes];
@@ -345,18 +339,14 @@ void minmax_of_three(Warp&, std::byte* window, const Insn& insn, u32 mask) {
   const u32 p = predicate(window, insn.s[3], m, kNegateP);
   const u32 *a = slot<u32>(window, insn.s[0]), *b = slot<u32>(window, insn.s[1]),
             *c = slot<u32>(window, insn.s[2]);
-  if (!extreme.halves && ((p & mask) == mask || (p & mask) == 0)) {
-    const auto write = [&]<bool kLeast>() VGPU_INLINE {
-      const auto chosen = [](u32 x, u32 y) VGPU_INLINE { return (x < y) == kLeast ? x : y; };
+  if (!extreme.halves) {
+    by_predicate(p, mask, [&](auto least) VGPU_INLINE {
       write_lanes<u32>(window, insn.d, mask, [&](u32 i) VGPU_INLINE {
+        const auto chosen = [&](u32 x, u32 y) VGPU_INLINE { return (x < y) == least(i) ? x : y; };
         const u32 x = a[i] ^ extreme.top, y = b[i] ^ extreme.top, z = c[i] ^ extreme.top;
         return extreme.result(chosen(chosen(x, y), z) ^ extreme.top);
       });
-    };
-    if ((p & mask) != 0)
-      write.template operator()<true>();
-    else
-      write.template operator()<false>();
+    });
     return;
   }
   write_lanes<u32>(window, insn.d, mask, [&](u32 i) {
