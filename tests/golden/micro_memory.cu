@@ -100,6 +100,43 @@ __global__ void shared_lanes(int* x) {
   reinterpret_cast<T*>(x)[2048 + thread_number() / 32 * 3 + t % 3] = s[mine + t % 3];
 }
 
+__device__ unsigned scrambled(unsigned value) {
+  value = (value ^ value >> 16) * 0x7feb352dU;
+  value = (value ^ value >> 15) * 0x846ca68bU;
+  return value ^ value >> 16;
+}
+
+// Loads by whole warps and by parts of them, of which pairs of lanes share an address or none do,
+// with and without bank conflicts. A step's pattern follows from a number.
+template <class T>
+__global__ void lane_pairs(int* x) {
+  constexpr unsigned kPlaces = 64, kBanks = 128 / sizeof(T);
+  __shared__ T s[kPlaces];
+  const unsigned lane = threadIdx.x % 32, warp = thread_number() / 32;
+  if (threadIdx.x < kPlaces) s[threadIdx.x] = reinterpret_cast<const T*>(x)[threadIdx.x];
+  __syncthreads();
+  int sum = 0;
+  for (unsigned step = 0; step < 48; ++step) {
+    const unsigned h = scrambled(step * 64 + warp);
+    const unsigned shared = h % 4, first = lane & ~shared;
+    // The number of the group of lanes with one address.
+    const unsigned rank = shared == 0   ? lane
+                          : shared == 1 ? lane / 2
+                          : shared == 2 ? lane % 2 + lane / 4 * 2
+                                        : lane / 4;
+    const unsigned random = scrambled(h + first);
+    const unsigned place =
+        h / 4 % 4 == 0   ? random % kPlaces
+        : h / 4 % 4 == 1 ? random % (kPlaces / kBanks) * kBanks
+                         : (rank * 3 + h / 64) % kBanks + random / 64 % (kPlaces / kBanks) * kBanks;
+    const unsigned of_pair = h / 16 % 4 == 1 ? lane / 2 : lane;
+    const bool active = h / 16 % 4 == 0 || (h / 16 % 4 == 3 && lane >= h / 256 % 32) ||
+                        (h / 16 % 4 != 3 && scrambled(h + 99 + of_pair) % 4 != 0);
+    if (active) sum += s[place].x;
+  }
+  x[1024 + thread_number()] = sum;
+}
+
 template <class T>
 __global__ void narrow(int* x) {
   __shared__ T s[kThreads * 3];
@@ -181,6 +218,8 @@ std::span<const Launch> memory_launches() {
       {"micro.lanes_32", [](int* x) { start(shared_lanes<int>, x); }},
       {"micro.lanes_64", [](int* x) { start(shared_lanes<int2>, x); }},
       {"micro.lanes_128", [](int* x) { start(shared_lanes<int4>, x); }},
+      {"micro.lane_pairs_64", [](int* x) { start(lane_pairs<int2>, x); }},
+      {"micro.lane_pairs_128", [](int* x) { start(lane_pairs<int4>, x); }},
       {"micro.narrow_8", [](int* x) { start(narrow<unsigned char>, x); }},
       {"micro.narrow_16", [](int* x) { start(narrow<short>, x); }},
       {"micro.reductions_1", [](int* x) { start(reductions<1>, x); }},

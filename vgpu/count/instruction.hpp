@@ -108,7 +108,6 @@ inline constexpr Doubts kOrderOfWarps = 1u << 30;
 inline constexpr Doubts kDecidedAddresses = Doubts{1} << 31;
 // Machine code: polled values are operands of arithmetic. How often it executes may depend on them.
 inline constexpr Doubts kPolledArithmetic = Doubts{1} << 32;
-inline constexpr Doubts kPartialLoads = Doubts{1} << 33;  // Counters::partial_loads
 inline constexpr Doubts kAlways = ~Doubts{0};
 
 // Whether an instruction goes to the half of the FMA pipe that is free.

@@ -39,10 +39,6 @@ inline constexpr std::string_view kAtomicSectors =
     "where lanes in several cache lines access several words of a sector, the hardware may count "
     "it "
     "twice";
-inline constexpr std::string_view kPartial =
-    "counted in PTX; or the results of atomics decide addresses; or by the rule of whole warps, "
-    "which "
-    "need not hold for loads of 8 or 16 bytes by a part of a warp";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
     "are not of whole sectors to whole sectors";

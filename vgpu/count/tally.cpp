@@ -161,7 +161,6 @@ Doubts doubts(const ir::Program& program, const observer::Counters& counters) {
   if (!program.machine_code) doubts |= accesses_apart(program, counters) | moved(program, counters);
   if (counters.broke) doubts |= kBroke;
   if (counters.scattered_atomics) doubts |= kScatteredAtomics;
-  if (counters.partial_loads) doubts |= kPartialLoads;
   if (counters.called_driver) doubts |= kCalledDriver;
   if (counters.parted || returns > calls) doubts |= kParted;
   return doubts;

@@ -69,14 +69,17 @@ constexpr std::uint32_t kSectorShift = 5;
   return cost;
 }
 
-// Whether lanes n and n^distance have the same address, for all pairs with both lanes active.
+// Whether lanes n and n^distance have the same address, for all pairs of `lanes` with both lanes
+// active. strict: a pair with one active lane has not.
 [[gnu::always_inline]] inline bool paired(const std::uint32_t* addresses, std::uint32_t mask,
-                                          std::uint32_t distance) {
+                                          std::uint32_t lanes, std::uint32_t distance,
+                                          bool strict) {
   std::uint32_t apart = 0;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    const std::uint32_t other = lane ^ distance;
-    const std::uint32_t both = 0u - (mask >> lane & mask >> other & 1);
-    apart |= (addresses[lane] ^ addresses[other]) & both;
+    const std::uint32_t other = lane ^ distance, inside = lanes >> lane & 1,
+                        one = mask >> lane & inside, two = mask >> other & inside;
+    apart |= (addresses[lane] ^ addresses[other]) & (0u - (one & two));
+    apart |= (one ^ two) & static_cast<std::uint32_t>(strict);
   }
   return apart == 0;
 }
@@ -99,11 +102,31 @@ constexpr std::uint32_t kSectorShift = 5;
   return wavefronts(addresses, mask, bytes, kWarpSize / words_of(bytes));
 }
 
+// Whether two neighbouring groups of a load, `lanes`, without bank conflicts, take one wavefront: if
+// pairs of lanes n and n^1, or n and n^2, have the same address. Of 16-byte loads, the lower half
+// warp needs no pairs where the last lane is inactive, and whole pairs where it is active. Measured
+// on an H200 with 829 patterns.
+[[gnu::always_inline]] inline bool are_joined(const std::uint32_t* addresses, std::uint32_t mask,
+                                              std::uint32_t lanes) {
+  constexpr std::uint32_t kLowerHalf = 0xffff;
+  const bool last = mask >> (kWarpSize - 1) != 0, strict = lanes == kLowerHalf;
+  return (strict && !last) || paired(addresses, mask, lanes, 1, strict) ||
+         paired(addresses, mask, lanes, 2, strict);
+}
+
 [[gnu::always_inline]] inline AccessCost load_cost(const std::uint32_t* addresses,
                                                    std::uint32_t mask, std::uint32_t bytes) {
-  const std::uint32_t words = words_of(bytes);
-  const bool pairs = words > 1 && (paired(addresses, mask, 1) || paired(addresses, mask, 2));
-  return wavefronts(addresses, mask, bytes, (pairs ? 2 : 1) * kWarpSize / words);
+  const std::uint32_t words = words_of(bytes), two_groups = 2 * kWarpSize / words;
+  if (words == 1) return wavefronts(addresses, mask, bytes, kWarpSize);
+  AccessCost cost{0, size(firsts(addresses, mask, 0))};
+  for (std::uint32_t first = 0; first < kWarpSize; first += two_groups) {
+    const std::uint32_t lanes = ~0u >> (kWarpSize - two_groups) << first;
+    const std::uint32_t joined = passes(addresses, mask & lanes, words, kWarpSize).units;
+    cost.units += joined <= 1 && are_joined(addresses, mask, lanes)
+                      ? joined
+                      : passes(addresses, mask & lanes, words, two_groups / 2).units;
+  }
+  return cost;
 }
 
 }  // namespace vgpu::access_count

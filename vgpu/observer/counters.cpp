@@ -66,7 +66,6 @@ void Counters::add(const Counters& other) {
   retried |= other.retried;
   exchanges.add(other.exchanges);
   scattered_atomics |= other.scattered_atomics;
-  partial_loads |= other.partial_loads;
   waited |= other.waited;
   called_driver |= other.called_driver;
   read_clock |= other.read_clock;

@@ -105,9 +105,6 @@ struct Counters {
   // An atomic of lanes in more than kLinesOfAtomic cache lines, with several words of a sector: the
   // hardware counts some such sectors twice. Which ones depends on their physical addresses.
   bool scattered_atomics = false;
-  // Loads of shared memory of 8 or 16 bytes by a part of a warp, whose wavefronts depend on which
-  // groups of lanes are served together: for such masks the rule is unknown.
-  bool partial_loads = false;
 };
 
 }  // namespace vgpu::observer

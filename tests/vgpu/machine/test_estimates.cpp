@@ -60,28 +60,4 @@ TEST_F(Estimates, SectorsOfAtomicsInManyLinesWithSeveralWordsOfASector) {
   }
 }
 
-TEST_F(Estimates, WavefrontsOfWideSharedLoadsByAPartOfAWarp) {
-  const auto itself = [](int lane) { return lane; };
-  const auto in_pairs = [](int lane) { return lane / 2; };
-  const auto in_fours = [](int lane) { return lane / 4; };
-  const struct {
-    const char* kernel;
-    Places places;
-    int lanes;
-    bool exact;
-  } kCases[] = {
-      // Half a warp: twice as many lanes would fit into one wavefront, or they would not.
-      {"loads16", in_pairs, 16, false}, {"loads16", itself, 16, true},
-      {"loads16", in_pairs, 8, true},   {"loads16", in_pairs, kLanes, true},
-      {"loads8", in_pairs, 31, false},  {"loads8", itself, 31, true},
-      {"loads8", in_fours, 16, true},   {"loads8", in_pairs, kLanes, true},
-      {"loads4", in_pairs, 31, true},
-  };
-  for (const auto& [kernel, of, lanes, exact] : kCases) {
-    const auto report = launch(kernel, {1}, {kLanes}, array<double>(2 * 64), places(of), lanes);
-    expect_exact(report, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", exact,
-                 std::string(kernel) + " by " + std::to_string(lanes) + " lanes");
-  }
-}
-
 }  // namespace

@@ -41,38 +41,52 @@ std::uint32_t reference_sectors(const Lanes<std::uint64_t>& lanes, std::uint32_t
   return static_cast<std::uint32_t>(sectors.size());
 }
 
+// The wavefronts of the lanes [first, end) together.
+std::uint32_t together(const Lanes<std::uint32_t>& lanes, std::uint32_t mask, std::uint32_t bytes,
+                       int first, int end) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> words;  // by bank
+  for (int lane = first; lane < end; ++lane) {
+    if (!is_active(mask, lane)) continue;
+    for (std::uint32_t b = 0; b < bytes; ++b) {
+      const std::uint32_t word = (lanes[lane] + b) / 4;
+      words[word % 32].insert(word);
+    }
+  }
+  std::size_t busiest = 0;
+  for (const auto& [bank, distinct] : words) busiest = std::max(busiest, distinct.size());
+  return static_cast<std::uint32_t>(busiest);
+}
+
 std::uint32_t reference_wavefronts(const Lanes<std::uint32_t>& lanes, std::uint32_t mask,
                                    std::uint32_t bytes, bool is_load) {
-  int group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-  if (is_load && bytes > 4) {
-    for (int distance : {1, 2}) {
+  const int group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  std::uint32_t wavefronts = 0;
+  if (!is_load || bytes <= 4) {
+    for (int first = 0; first < kWarpSize; first += group)
+      wavefronts += together(lanes, mask, bytes, first, first + group);
+    return wavefronts;
+  }
+  for (int first = 0; first < kWarpSize; first += 2 * group) {
+    const int middle = first + group, end = middle + group;
+    const bool lower_half = bytes == 16 && first == 0, last = is_active(mask, kWarpSize - 1);
+    bool joined = lower_half && !last;
+    for (const int distance : {1, 2}) {
       bool same = true;
-      for (int lane = 0; lane < kWarpSize; ++lane) {
+      for (int lane = first; lane < end; ++lane) {
         const int other = lane ^ distance;
         if (is_active(mask, lane) && is_active(mask, other))
           same = same && lanes[lane] == lanes[other];
+        else if (lower_half && is_active(mask, lane) != is_active(mask, other))
+          same = false;
       }
-      if (same) {
-        group *= 2;
-        break;
-      }
+      joined = joined || same;
     }
+    const std::uint32_t both = together(lanes, mask, bytes, first, end);
+    wavefronts += joined && both <= 1 ? both
+                                      : together(lanes, mask, bytes, first, middle) +
+                                            together(lanes, mask, bytes, middle, end);
   }
-  std::size_t wavefronts = 0;
-  for (int first = 0; first < kWarpSize; first += group) {
-    std::map<std::uint32_t, std::set<std::uint32_t>> words;  // by bank
-    for (int lane = first; lane < first + group; ++lane) {
-      if (!is_active(mask, lane)) continue;
-      for (std::uint32_t b = 0; b < bytes; ++b) {
-        const std::uint32_t word = (lanes[lane] + b) / 4;
-        words[word % 32].insert(word);
-      }
-    }
-    std::size_t busiest = 0;
-    for (const auto& [bank, distinct] : words) busiest = std::max(busiest, distinct.size());
-    wavefronts += busiest;
-  }
-  return static_cast<std::uint32_t>(wavefronts);
+  return wavefronts;
 }
 
 template <class Address>
@@ -228,6 +242,26 @@ TEST(SharedWavefronts, KnownPatterns) {
   EXPECT_EQ(load(strided<std::uint32_t>(64, 0), 16), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 8), 2u);
   EXPECT_EQ(store(strided<std::uint32_t>(64, 0), 16), 4u);
+}
+
+// Pairs take one wavefront only without bank conflicts, and, in the lower half of 16-byte loads,
+// without a pair of which one lane is inactive, unless the last lane is. As an H200 counts.
+TEST(SharedWavefronts, PairsOfAPartOfAWarp) {
+  const auto of = [](auto place, std::uint32_t bytes) {
+    Lanes<std::uint32_t> lanes;
+    for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) lanes[lane] = place(lane) * bytes;
+    return lanes;
+  };
+  const auto alternating = of([](std::uint32_t lane) { return lane % 2 * 16; }, 8);
+  EXPECT_EQ(shared_load_wavefronts(alternating.data(), kAll, 8), 4u);
+  const auto conflicts = of([](std::uint32_t lane) { return lane % 2 * 8; }, 16);
+  EXPECT_EQ(shared_load_wavefronts(conflicts.data(), kAll, 16), 8u);
+  const auto pairs = of([](std::uint32_t lane) { return lane / 2 % 8; }, 16);
+  EXPECT_EQ(shared_load_wavefronts(pairs.data(), kAll, 16), 2u);
+  EXPECT_EQ(shared_load_wavefronts(pairs.data(), kAll & ~1u, 16), 3u);
+  EXPECT_EQ(shared_load_wavefronts(pairs.data(), kAll & ~3u, 16), 2u);
+  EXPECT_EQ(shared_load_wavefronts(pairs.data(), kAll >> 1 & ~1u, 16), 2u);
+  EXPECT_EQ(shared_load_wavefronts(pairs.data(), kAll & ~0x10000u, 16), 2u);
 }
 
 // A warp that reads its operands for an outer product: half of the lanes' bits select rows, the

@@ -224,9 +224,6 @@ template <class Address>
 // Whether lanes in more than kLinesOfAtomic cache lines access several words of a sector.
 bool is_scattered(const u64* addresses, u32 mask, u32 distinct_addresses);
 
-// Sets Counters::partial_loads.
-void note_partial_load(Warp& warp, u32 mask, const u32* offsets, u32 bytes);
-
 [[gnu::always_inline]] inline void count_atomic(Warp& warp, const Insn& insn, u32 mask,
                                                 const u64* addresses, u32 bytes) {
   observer::SiteCount& count = warp.site_counts[insn.site];
@@ -263,7 +260,6 @@ template <bool kStore>
     const AccessCost cost = warp.memos[insn.site].shared(count_of, offsets, mask, bytes);
     count.shared_wavefronts += cost.units;
     count.shared_bytes += u64{bytes} * cost.addresses;
-    if (!kStore && bytes > 4 && mask != kAllLanes) note_partial_load(warp, mask, offsets, bytes);
   }
 }
 

@@ -20,14 +20,6 @@ bool is_scattered(const u64* addresses, u32 mask, u32 distinct_addresses) {
          size(firsts(addresses, mask, kLineShift)) > observer::kLinesOfAtomic;
 }
 
-void note_partial_load(Warp& warp, u32 mask, const u32* offsets, u32 bytes) {
-  bool& partial = warp.block->counters.partial_loads;
-  if (partial) return;
-  const u32 lanes = kWarpSize / words_of(bytes);
-  partial = wavefronts(offsets, mask, bytes, lanes).units !=
-            wavefronts(offsets, mask, bytes, 2 * lanes).units;
-}
-
 AccessCost shared_load_cost(const u32* offsets, u32 mask, u32 bytes) {
   return load_cost(offsets, mask, bytes);
 }
