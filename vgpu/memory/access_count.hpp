@@ -102,7 +102,7 @@ constexpr std::uint32_t kSectorShift = 5;
   return wavefronts(addresses, mask, bytes, kWarpSize / words_of(bytes));
 }
 
-// Whether two neighbouring groups of a load, `lanes`, without bank conflicts, take one wavefront: if
+// Whether two groups of a load, `lanes`, that have no bank conflicts take one wavefront: if
 // pairs of lanes n and n^1, or n and n^2, have the same address. Of 16-byte loads, the lower half
 // warp needs no pairs where the last lane is inactive, and whole pairs where it is active. Measured
 // on an H200 with 829 patterns.
