@@ -10,7 +10,7 @@
 namespace vgpu::sparse {
 
 inline void check(bool holds) {
-  if (!holds) throw std::runtime_error("an index lies outside of its matrix; the result is wrong");
+  if (!holds) throw std::runtime_error("an index lies outside of its matrix: the result is wrong");
 }
 
 // Calls body(line, place) for each place of a compressed line, from one offset to the next.

@@ -59,7 +59,7 @@ if(TARGET vgpu_cusparse)
   vgpu_test(sparse --check=all --stdout "^right\n$"
     --stderr "^(vgpu: cusparseSpMM: these types are not supported\n){2}"
     --stderr "\nvgpu: cusparseSpMM: an operand is not wholly in device memory\n"
-    --stderr "\nvgpu: cusparseSpMM: an index lies outside of its matrix; the result is wrong\n"
+    --stderr "\nvgpu: cusparseSpMM: an index lies outside of its matrix: the result is wrong\n"
     --stderr "\nvgpu: cusparseCreateBsrsv2Info is not implemented\n$" -- sparse)
   vgpu_python(exports.cusparse check_exports.py ${CMAKE_NM} libcusparse.so.12 -
     ${PROJECT_BINARY_DIR}/vgpu/names/cusparse_names.inc -- $<TARGET_FILE:vgpu_cusparse>)
