@@ -288,7 +288,7 @@ struct Strides {
 };
 
 // V instead of V^H, of which the first `rank` columns are stored, in batches. `norms`: on the host,
-// of what they leave over.
+// of the residuals, which are 0, since LAPACK's method is direct.
 template <class T>
 Status svd(const char* name, Handle handle, cusolverEigMode_t mode, bool economy, i64 rank, i64 m,
            i64 n, const std::type_identity_t<T>* a, i64 lda, Real<T>* s, T* u, i64 ldu, T* v,
@@ -318,11 +318,6 @@ Status svd(const char* name, Handle handle, cusolverEigMode_t mode, bool economy
       gesvd(job, job, m, n, matrix.data(), std::max<i64>(m, 1), values.data(), from.data(),
             std::max<i64>(m, 1), to.data(), std::max<i64>(all_right, 1), info + i);
       std::copy_n(values.begin(), rank, s + i * strides.s);
-      if (norms != nullptr) {
-        norms[i] = 0;
-        for (i64 k = rank; k < least; ++k)
-          norms[i] = std::hypot(norms[i], values[static_cast<std::size_t>(k)]);
-      }
       for (i64 col = 0; vectors && col < left; ++col)
         std::copy_n(from.data() + col * m, m, u + i * strides.u + col * ldu);
       for (i64 col = 0; vectors && col < right; ++col) {
@@ -335,7 +330,8 @@ Status svd(const char* name, Handle handle, cusolverEigMode_t mode, bool economy
       }
     }
   };
-  return norms != nullptr ? call.run_now(work) : call.run(work);
+  if (call && norms != nullptr) std::fill_n(norms, batch, 0.0);
+  return call.run(work);
 }
 
 // ---- Eigenvalues

@@ -125,7 +125,8 @@ Status create_sparse(Pointer* to, cusparseFormat_t format, i64 rows, i64 cols, i
   m.order = order;
   return create(to,
                 rows >= 0 && cols >= 0 && nnz >= 0 && is_index(first_type) &&
-                    is_index(index_type) && is_base(base) && block_rows > 0 && block_cols > 0,
+                    is_index(index_type) && is_base(base) && block_rows > 0 &&
+                    block_rows == block_cols,
                 m);
 }
 

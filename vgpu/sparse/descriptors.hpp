@@ -137,7 +137,7 @@ class Call : public HostCall<Status> {
   template <class... Descriptors>
   Call(const char* name, cusparseHandle_t handle, const Descriptors*... descriptors)
       : HostCall(name, handle != nullptr ? handle->stream : nullptr), handle_(handle) {
-    require(handle != nullptr, CUSPARSE_STATUS_NOT_INITIALIZED);
+    require(handle != nullptr);
     require((... && (descriptors != nullptr)));
   }
   bool on_device() const { return handle_->mode == CUSPARSE_POINTER_MODE_DEVICE; }

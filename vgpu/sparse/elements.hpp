@@ -65,12 +65,14 @@ W conjugate_if(bool conjugates, W value) {
   return conjugates ? blas::conjugate(value) : value;
 }
 
-inline bool is_operation(cusparseOperation_t op) {
-  return op >= CUSPARSE_OPERATION_NON_TRANSPOSE && op <= CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
-}
 inline bool transposes(cusparseOperation_t op) { return op != CUSPARSE_OPERATION_NON_TRANSPOSE; }
 inline bool conjugates(cusparseOperation_t op) {
   return op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE;
+}
+// Of elements of this type: only complex ones can be conjugated.
+inline bool is_operation(cusparseOperation_t op, cudaDataType type) {
+  return op == CUSPARSE_OPERATION_NON_TRANSPOSE || op == CUSPARSE_OPERATION_TRANSPOSE ||
+         (conjugates(op) && blas::is_complex(type));
 }
 template <class Matrix>
 i64 rows_of(const Matrix& m, cusparseOperation_t op) {

@@ -23,7 +23,7 @@ Status multiply(Call& call, Op op_a, Op op_b, const void* alpha, const SpMat& a,
                 const void* beta, const DnMat& c, cudaDataType type) {
   const SpMat size = sized(a);
   const i64 rows = rows_of(size, op_a), cols = c.cols;
-  call.require(is_operation(op_a) && is_operation(op_b) && rows == c.rows &&
+  call.require(is_operation(op_a, a.type) && is_operation(op_b, b.type) && rows == c.rows &&
                cols_of(size, op_a) == rows_of(b, op_b) && cols_of(b, op_b) == cols)
       .require((a.batches == 1 || a.batches == c.batches) &&
                (b.batches == 1 || b.batches == c.batches));
@@ -73,8 +73,11 @@ Status sddmm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const 
   if (!call) return call.status();
   const SpMat size = sized(*c);
   const i64 depth = cols_of(*a, op_a);
-  call.require(is_operation(op_a) && is_operation(op_b) && rows_of(*a, op_a) == size.rows &&
-               cols_of(*b, op_b) == size.cols && rows_of(*b, op_b) == depth)
+  call.require(c->format == CUSPARSE_FORMAT_CSR || c->format == CUSPARSE_FORMAT_BSR,
+               CUSPARSE_STATUS_NOT_SUPPORTED)
+      .require(is_operation(op_a, a->type) && is_operation(op_b, b->type) &&
+               rows_of(*a, op_a) == size.rows && cols_of(*b, op_b) == size.cols &&
+               rows_of(*b, op_b) == depth)
       .require((a->batches == 1 || a->batches == c->batches) &&
                (b->batches == 1 || b->batches == c->batches));
   call.types(a->type, b->type, type, c->type).in(*a).in(*b).out_values(*c);

@@ -107,6 +107,8 @@ Call spgemm(const char* name, cusparseHandle_t handle, Op op_a, Op op_b, const S
   for (const SpMat* m : {a, b, c})
     call.require(m->format == CUSPARSE_FORMAT_CSR, CUSPARSE_STATUS_NOT_SUPPORTED);
   call.require(!transposes(op_a) && !transposes(op_b), CUSPARSE_STATUS_NOT_SUPPORTED)
+      .require(a->first.base == b->first.base && a->first.base == c->first.base,
+               CUSPARSE_STATUS_NOT_SUPPORTED)
       .require(a->cols == b->rows && a->rows == c->rows && b->cols == c->cols);
   call.types(a->type, b->type, c->type).in(*a).in(*b);
   return call;
@@ -148,9 +150,10 @@ Status store_product(Call call, const SpMat* a, const SpMat* b, const SpMat* c, 
 // Solves op(A) Y = alpha op(X), where A's descriptor says which triangle of A is used.
 Status solve(Call& call, Op op_a, Op op_x, const void* alpha, const SpMat& a, const DnMat& x,
              const DnMat& y, cudaDataType type) {
-  call.require(a.format != CUSPARSE_FORMAT_BSR, CUSPARSE_STATUS_NOT_SUPPORTED)
-      .require(is_operation(op_a) && is_operation(op_x) && a.rows == a.cols && y.rows == a.rows &&
-               rows_of(x, op_x) == y.rows && cols_of(x, op_x) == y.cols);
+  call.require(a.format == CUSPARSE_FORMAT_CSR || a.format == CUSPARSE_FORMAT_COO,
+               CUSPARSE_STATUS_NOT_SUPPORTED)
+      .require(is_operation(op_a, a.type) && is_operation(op_x, x.type) && a.rows == a.cols &&
+               y.rows == a.rows && rows_of(x, op_x) == y.rows && cols_of(x, op_x) == y.cols);
   call.types(a.type, x.type, y.type, type).in(a).in(x).out(y);
   const Scalar scale = call.scalar(alpha, type);
   return by_number(type, [&](auto number) {

@@ -45,6 +45,9 @@ T* fresh(std::size_t count) {
 }
 
 inline bool is_complex(cudaDataType type) { return type == CUDA_C_32F || type == CUDA_C_64F; }
+inline std::vector<Op> operations(cudaDataType type) {
+  return {kOps, kOps + (is_complex(type) ? 3 : 2)};
+}
 // Of alpha and beta, and what is computed with.
 inline cudaDataType compute_type(cudaDataType type) {
   return type == CUDA_R_16F ? CUDA_R_32F : type;
@@ -206,12 +209,11 @@ inline std::vector<Form> forms() {
   return all;
 }
 
-// A sparse matrix on the device. Blocks of BSR are 2 x 3, by columns.
+// A sparse matrix on the device. Blocks of BSR are 2 x 2, by columns.
 struct Sparse {
   Sparse(const Matrix& m, cudaDataType type, Form form) : form(form) {
     const bool by_columns = form.format == CUSPARSE_FORMAT_CSC;
-    const int height = form.format == CUSPARSE_FORMAT_BSR ? 2 : 1,
-              width = form.format == CUSPARSE_FORMAT_BSR ? 3 : 1,
+    const int height = form.format == CUSPARSE_FORMAT_BSR ? 2 : 1, width = height,
               lines = by_columns ? m.cols : m.rows / height,
               across = by_columns ? m.rows : m.cols / width;
     std::vector<int> offsets{0}, rows, indices;

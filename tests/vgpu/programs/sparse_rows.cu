@@ -26,7 +26,7 @@ Matrix read_csr(int rows, int cols, const int* offsets, const int* columns, cons
 void check_sparse_product(cudaDataType type, bool reuse, int line = __builtin_LINE()) {
   const Matrix a = random_matrix(9, 7, type, 3), b = random_matrix(7, 8, type, 3);
   const Sparse left(a, type, {CUSPARSE_FORMAT_CSR, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ONE}),
-      right(b, type, {});
+      right(b, type, left.form);
   const Factor alpha(-2, type), beta(0, type);
   const Op op = kOps[0];
   const auto alg = CUSPARSE_SPGEMM_DEFAULT;
@@ -34,7 +34,7 @@ void check_sparse_product(cudaDataType type, bool reuse, int line = __builtin_LI
   cusparseSpMatDescr_t c;
   cusparseSpGEMMDescr_t descriptor;
   status(cusparseCreateCsr(&c, 9, 8, 0, offsets, nullptr, nullptr, CUSPARSE_INDEX_32I,
-                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type));
+                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ONE, type));
   status(cusparseSpGEMM_createDescr(&descriptor));
   std::size_t bytes = 0, more = 0, most = 0;
   const auto estimate = [&](void* work) {
@@ -77,7 +77,7 @@ void check_sparse_product(cudaDataType type, bool reuse, int line = __builtin_LI
                                type, alg, descriptor));
   }
   require(cudaDeviceSynchronize());
-  same(read_csr(9, 8, offsets, columns, values, 0).values,
+  same(read_csr(9, 8, offsets, columns, values, 1).values,
        combined(alpha.value, product(a, b), 0, a.values.empty() ? a : product(a, b)).values,
        "a product of sparse matrices", line);
   status(cusparseSpGEMM_destroyDescr(descriptor));
@@ -135,10 +135,9 @@ void check_solve(cudaDataType type, Form form, Op op, bool lower, bool unit,
 
 void check_sum(cusparseIndexBase_t base, int line = __builtin_LINE()) {
   const Matrix a = random_matrix(8, 5, CUDA_R_64F, 3), b = random_matrix(8, 5, CUDA_R_64F, 3);
-  const Sparse left(a, CUDA_R_64F, {}),
-      right(b, CUDA_R_64F, {CUSPARSE_FORMAT_CSR, CUSPARSE_INDEX_32I, base});
-  cusparseMatDescr_t of_zero, of_base;
-  status(cusparseCreateMatDescr(&of_zero));
+  const Form form{CUSPARSE_FORMAT_CSR, CUSPARSE_INDEX_32I, base};
+  const Sparse left(a, CUDA_R_64F, form), right(b, CUDA_R_64F, form);
+  cusparseMatDescr_t of_base;
   status(cusparseCreateMatDescr(&of_base));
   status(cusparseSetMatIndexBase(of_base, base));
   const auto ints = [](const char* data) { return reinterpret_cast<const int*>(data); };
@@ -149,16 +148,16 @@ void check_sum(cusparseIndexBase_t base, int line = __builtin_LINE()) {
   const double alpha = 2, beta = -3;
   std::size_t bytes = 0;
   status(cusparseDcsrgeam2_bufferSizeExt(
-      handle, 8, 5, &alpha, of_zero, left.count, doubles(left), ints(left.first), ints(left.index),
+      handle, 8, 5, &alpha, of_base, left.count, doubles(left), ints(left.first), ints(left.index),
       &beta, of_base, right.count, doubles(right), ints(right.first), ints(right.index), of_base,
       nullptr, offsets, nullptr, &bytes));
   const Workspace work(bytes);
-  status(cusparseXcsrgeam2Nnz(handle, 8, 5, of_zero, left.count, ints(left.first), ints(left.index),
+  status(cusparseXcsrgeam2Nnz(handle, 8, 5, of_base, left.count, ints(left.first), ints(left.index),
                               of_base, right.count, ints(right.first), ints(right.index), of_base,
                               offsets, &count, work.data));
   int* const columns = fresh<int>(count);
   const Values values(Numbers(count), CUDA_R_64F);
-  status(cusparseDcsrgeam2(handle, 8, 5, &alpha, of_zero, left.count, doubles(left),
+  status(cusparseDcsrgeam2(handle, 8, 5, &alpha, of_base, left.count, doubles(left),
                            ints(left.first), ints(left.index), &beta, of_base, right.count,
                            doubles(right), ints(right.first), ints(right.index), of_base,
                            reinterpret_cast<double*>(values.get()), offsets, columns, work.data));
@@ -177,7 +176,6 @@ void check_sum(cusparseIndexBase_t base, int line = __builtin_LINE()) {
        by_columns.get(), turned, indices, CUDA_R_64F, kNumeric, base, kAlg);
   same(read_csr(5, 8, turned, indices, by_columns, base).values,
        apply(combined(alpha, a, beta, b), kOps[1]).values, "a transposed matrix", line);
-  status(cusparseDestroyMatDescr(of_zero));
   status(cusparseDestroyMatDescr(of_base));
 }
 
@@ -263,14 +261,17 @@ void check_all_factors() {
 
 int main() {
   status(cusparseCreate(&handle));
-  const auto all = forms();
-  int turn = 0;
+  std::vector<Form> all;
+  for (const Form& form : forms())
+    if (form.format == CUSPARSE_FORMAT_CSR || form.format == CUSPARSE_FORMAT_COO)
+      all.push_back(form);
+  std::size_t turn = 0;
   for (const auto type : {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F}) {
     check_sparse_product(type, false);
     check_sparse_product(type, true);
-    for (const Op op : kOps)
+    for (const Op op : operations(type))
       for (const int way : {0, 1, 2, 3})
-        check_solve(type, all[turn++ % 12], op, way % 2 == 0, way / 2 == 0);
+        check_solve(type, all[turn++ % all.size()], op, way % 2 == 0, way / 2 == 0);
   }
   check_sum(CUSPARSE_INDEX_BASE_ZERO);
   check_sum(CUSPARSE_INDEX_BASE_ONE);
