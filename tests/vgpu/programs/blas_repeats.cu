@@ -157,6 +157,7 @@ class Test {
 }  // namespace
 
 int main() {
+  skip_on_hardware();
   Test test;
   test.is_reused();
   test.sees_changes();

@@ -8,6 +8,7 @@
 #include "require.hpp"
 
 int main() {
+  skip_on_hardware();
   std::string modes, line;
   std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), modes);
   if (modes.find("[madvise]") == std::string::npos) {
