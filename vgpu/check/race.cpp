@@ -160,7 +160,7 @@ void RaceCheck::copy(const observer::Warp& warp, const ir::Insn& insn, u32 mask,
   for (const u32 lane : ir::SetBits(mask))
     ordered &= s.clocks_show_order(me, memory, word_of(lane), words);
   for (const u32 lane : ir::SetBits(mask)) {
-    const Agent by = agent(AgentKind::kCopies, warp, lane);
+    const Agent by{s.agent_of({AgentKind::kCopies, me, lane})};
     if (!ordered) {
       async_write(warp, insn, lane, {warp.home, offsets[lane], bytes}, by, epochs[lane]);
       continue;

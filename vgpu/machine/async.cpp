@@ -60,8 +60,14 @@ bool CopyQueue::delays() {
 }
 
 void CopyQueue::write(u32 bytes, u32 to, u64 from, u32 size) const {
+  constexpr u32 kUsual = 16;
   std::byte* const at = warp_->shared + to;
-  if (size != 0) std::memcpy(at, reinterpret_cast<const void*>(from), size);
+  const void* const source = reinterpret_cast<const void*>(from);
+  if (bytes == kUsual && size == kUsual) {  // of constant size: no call
+    std::memcpy(at, source, kUsual);
+    return;
+  }
+  if (size != 0) std::memcpy(at, source, size);
   std::memset(at + size, 0, bytes - size);
 }
 
