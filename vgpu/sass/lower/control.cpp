@@ -35,7 +35,7 @@ void Lowering::lower_control(const Instruction& i) {
                             i[0].negated ? kNegateP : 0);
       insn.target = i.target;
       const bool any = i.text.find(".ANY") != i.text.npos;
-      insn.sub = static_cast<u32>(any ? Quorum::kAny : i.mode == 1 ? Quorum::kAll : Quorum::kEach);
+      insn.sub = static_cast<u8>(any ? Quorum::kAny : i.mode == 1 ? Quorum::kAll : Quorum::kEach);
       return;
     }
     case Op::kBrx:
