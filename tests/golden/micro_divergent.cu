@@ -411,7 +411,7 @@ __global__ void exits_by_two(int* x) {
   x[1536 + t] = v;
 }
 
-// The softmax of a row by one block. A BRA.U skips the last loop, which branches if all lanes do.
+// The softmax of a row by one block. A BRA.U, which branches if all lanes do, skips the last loop.
 __global__ void block_softmax(int* x) {
   __shared__ float s[kThreads], parts[kThreads / 32];
   const auto t = static_cast<int>(threadIdx.x), lane = t % 32;

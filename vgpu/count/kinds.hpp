@@ -35,18 +35,15 @@ inline constexpr std::string_view kCombined =
     "whose result is not used as reductions";
 inline constexpr std::string_view kAtomicSectors =
     "counted in PTX; or the results of atomics decide addresses; or as if each sector counted "
-    "once: "
-    "where lanes in several cache lines access several words of a sector, the hardware may count "
-    "it "
-    "twice";
+    "once: where lanes in several cache lines access several words of a sector, the hardware may "
+    "count it twice";
 inline constexpr std::string_view kTorn =
     "as if each sector were moved once; the hardware looks several times at 16-byte copies that "
     "are not of whole sectors to whole sectors";
 
 inline constexpr std::string_view kPipes =
     "by the pipes of classes of instructions; or a waiting thread repeats them, how often depends "
-    "on "
-    "time";
+    "on time";
 inline constexpr std::string_view kHalves =
     "as if single-precision arithmetic went to the lighter half of the pipe, unless the "
     "instruction before it did; the hardware takes the half that is free";

@@ -36,8 +36,7 @@ Call& Call::structure(const SpMat& m, bool written) {
 }
 
 Call& Call::values(const SpMat& m, bool written) {
-  arrays(m, m.values, blas::bytes_of(m.type), m.value_stride, m.nnz * m.block_rows * m.block_cols,
-         written);
+  arrays(m, m.values, blas::bytes_of(m.type), m.value_stride, m.nnz * m.block * m.block, written);
   return *this;
 }
 
@@ -120,8 +119,7 @@ Status create_sparse(Pointer* to, cusparseFormat_t format, i64 rows, i64 cols, i
           {mutable_pointer(index), index_type, base},
           mutable_pointer(values),
           type};
-  m.block_rows = block_rows;
-  m.block_cols = block_cols;
+  m.block = block_rows;
   m.order = order;
   return create(to,
                 rows >= 0 && cols >= 0 && nnz >= 0 && is_index(first_type) &&

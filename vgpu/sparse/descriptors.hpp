@@ -84,13 +84,12 @@ struct cusparseDnMatDescr {
 
 struct cusparseSpMatDescr {
   cusparseFormat_t format;
-  std::int64_t rows, cols, nnz;  // of BSR in blocks
-  vgpu::sparse::Indices first,
-      index;  // CSR, CSC, BSR, SELL: offsets and indices; COO: both indices
+  std::int64_t rows, cols, nnz;        // of BSR in blocks
+  vgpu::sparse::Indices first, index;  // offsets and indices; of COO both indices
   void* values;
   cudaDataType type;
-  std::int64_t block_rows = 1, block_cols = 1;  // of BSR
-  cusparseOrder_t order = CUSPARSE_ORDER_ROW;   // in a block of BSR
+  std::int64_t block = 1;                      // rows and columns of a block of BSR
+  cusparseOrder_t order = CUSPARSE_ORDER_ROW;  // in a block of BSR
   int batches = 1;
   std::int64_t first_stride = 0, index_stride = 0, value_stride = 0;
   cusparseFillMode_t fill = CUSPARSE_FILL_MODE_LOWER;

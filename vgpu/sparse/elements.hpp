@@ -27,9 +27,9 @@ void each_compressed(const Indices& offsets, i64 from, i64 lines, i64 nnz, Body 
 template <class Body>
 void each_stored(const SpMat& m, int batch, Body body) {
   const i64 b = m.batches > 1 ? batch : 0, from = b * m.first_stride, at = b * m.index_stride,
-            value = b * m.value_stride, block = m.block_rows * m.block_cols;
+            value = b * m.value_stride;
   const auto visit = [&](i64 row, i64 col, i64 place) {
-    check(0 <= row && row < m.rows * m.block_rows && 0 <= col && col < m.cols * m.block_cols);
+    check(0 <= row && row < m.rows * m.block && 0 <= col && col < m.cols * m.block);
     body(row, col, value + place);
   };
   switch (m.format) {
@@ -48,11 +48,11 @@ void each_stored(const SpMat& m, int batch, Body body) {
     case CUSPARSE_FORMAT_BSR:
       each_compressed(m.first, from, m.rows, m.nnz, [&](i64 row, i64 place) {
         const i64 col = m.index[at + place];
-        for (i64 i = 0; i < block; ++i) {
+        for (i64 i = 0; i < m.block * m.block; ++i) {
           const bool by_rows = m.order == CUSPARSE_ORDER_ROW;
-          const i64 r = by_rows ? i / m.block_cols : i % m.block_rows,
-                    c = by_rows ? i % m.block_cols : i / m.block_rows;
-          visit(row * m.block_rows + r, col * m.block_cols + c, place * block + i);
+          const i64 r = by_rows ? i / m.block : i % m.block,
+                    c = by_rows ? i % m.block : i / m.block;
+          visit(row * m.block + r, col * m.block + c, place * m.block * m.block + i);
         }
       });
       break;
@@ -161,8 +161,7 @@ template <class W>
 Rows<W> load_rows(const SpMat& m, cusparseOperation_t op) {
   const bool turned = transposes(op);
   Rows<W> rows;
-  rows.offsets.assign(
-      static_cast<std::size_t>((turned ? m.cols * m.block_cols : m.rows * m.block_rows) + 1), 0);
+  rows.offsets.assign(static_cast<std::size_t>((turned ? m.cols : m.rows) * m.block + 1), 0);
   const auto each = [&](auto body) {
     each_stored(m, 0, [&](i64 row, i64 col, i64 place) {
       body(static_cast<std::size_t>(turned ? col : row), turned ? row : col, place);

@@ -13,8 +13,8 @@ using Op = cusparseOperation_t;
 // m with rows and columns of elements, not of blocks.
 SpMat sized(const SpMat& m) {
   SpMat elements = m;
-  elements.rows *= m.block_rows;
-  elements.cols *= m.block_cols;
+  elements.rows *= m.block;
+  elements.cols *= m.block;
   return elements;
 }
 

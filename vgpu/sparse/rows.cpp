@@ -21,11 +21,11 @@ template <class W>
 class RowSum {
  public:
   explicit RowSum(i64 cols)
-      : sums_(static_cast<std::size_t>(cols)), met_(static_cast<std::size_t>(cols)) {}
+      : sums_(static_cast<std::size_t>(cols)), has_(static_cast<std::size_t>(cols)) {}
   void add(i64 col, W value) {
     const auto c = static_cast<std::size_t>(col);
-    if (met_[c] == 0) columns_.push_back(col);
-    met_[c] = 1;
+    if (has_[c] == 0) columns_.push_back(col);
+    has_[c] = 1;
     sums_[c] += value;
   }
   void add_to(Rows<W>& rows) {
@@ -34,7 +34,7 @@ class RowSum {
       const auto c = static_cast<std::size_t>(col);
       rows.columns.push_back(col);
       rows.values.push_back(std::exchange(sums_[c], W()));
-      met_[c] = 0;
+      has_[c] = 0;
     }
     rows.offsets.push_back(static_cast<i64>(rows.columns.size()));
     columns_.clear();
@@ -42,7 +42,7 @@ class RowSum {
 
  private:
   std::vector<W> sums_;
-  std::vector<char> met_;
+  std::vector<char> has_;
   std::vector<i64> columns_;
 };
 

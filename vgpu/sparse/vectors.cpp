@@ -21,8 +21,8 @@ Status vectors(const char* name, cusparseHandle_t handle, Function function,
   // Of factors and results.
   const auto type = dots ? compute : halves ? CUDA_R_32F : y->type;
   call.types(x->type, y->type, type)
-      .require(x->size == y->size &&
-               (!transposes(op) || (conjugates(op) && blas::is_complex(x->type))));
+      .require(x->size == y->size && op != CUSPARSE_OPERATION_TRANSPOSE &&
+               is_operation(op, x->type));
   call.require(!dots || result != nullptr);
   const auto bytes = [](i64 count, std::size_t each) {
     return static_cast<std::size_t>(count) * each;
