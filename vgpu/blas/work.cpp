@@ -28,11 +28,6 @@ int refuse_unimplemented(const char* name, bool& said) {
 
 namespace vgpu::blas {
 
-void say(const char* text) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "vgpu: %s\n", text);
-}
-
 cublasStatus_t refuse(const char* function, const std::string& what) {
   say(fmt::format("{}: {} is not supported", function, what).c_str());
   return CUBLAS_STATUS_NOT_SUPPORTED;

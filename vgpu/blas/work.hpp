@@ -7,11 +7,9 @@
 #include <string>
 
 #include "blas/value.hpp"
+#include "include/host_call.hpp"
 
 namespace vgpu::blas {
-
-// Prints to stderr with the prefix "vgpu: ".
-void say(const char* text);
 
 // Prints what is not supported, and returns CUBLAS_STATUS_NOT_SUPPORTED.
 cublasStatus_t refuse(const char* function, const std::string& what);

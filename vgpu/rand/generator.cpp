@@ -30,7 +30,7 @@ struct curandGenerator_st {
 
 namespace {
 
-using vgpu::rand::say, vgpu::rand::toolkit;
+using vgpu::say, vgpu::rand::toolkit;
 
 curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool on_host) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;

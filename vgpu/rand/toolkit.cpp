@@ -74,11 +74,6 @@ void* open_library() {
 
 }  // namespace
 
-void say(const std::string& text) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "vgpu: %s\n", text.c_str());
-}
-
 void* toolkit_function(const char* name) {
   static void* const library = open_library();
   if (library == nullptr) return nullptr;

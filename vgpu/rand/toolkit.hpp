@@ -5,12 +5,9 @@
 #include <curand.h>
 #pragma GCC visibility pop
 
-#include <string>
+#include "include/host_call.hpp"
 
 namespace vgpu::rand {
-
-// Prints to stderr with the prefix "vgpu: ".
-void say(const std::string& text);
 
 // The library's function of that name; null, and said once, if the library is not found.
 void* toolkit_function(const char* name);
